@@ -1,0 +1,37 @@
+"""The helper package of the course: the Transformer, a file an idea, in the chapters' order."""
+
+from tutor.attention import (
+    MultiHeadAttention,
+    causal_mask,
+    compute_attention_matrix,
+    padding_mask,
+    slice_vertically,
+    unslice_vertically,
+)
+from tutor.decoder import Decoder, DecoderLayer
+from tutor.encoder import AttentionSubLayer, Encoder, EncoderLayer, FeedForwardSubLayer
+from tutor.positions import sinusoidal_positions
+from tutor.record import record_attention
+from tutor.transformer import Transformer, TransformerConfig
+from tutor.translator import Translator, load_pretrained
+
+__all__ = [
+    "AttentionSubLayer",
+    "Decoder",
+    "DecoderLayer",
+    "Encoder",
+    "EncoderLayer",
+    "FeedForwardSubLayer",
+    "MultiHeadAttention",
+    "Transformer",
+    "TransformerConfig",
+    "Translator",
+    "causal_mask",
+    "compute_attention_matrix",
+    "load_pretrained",
+    "padding_mask",
+    "record_attention",
+    "sinusoidal_positions",
+    "slice_vertically",
+    "unslice_vertically",
+]
