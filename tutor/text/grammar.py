@@ -1,0 +1,680 @@
+"""The built-in corpus: captions of everyday scenes in English, in French, and word by word.
+
+A small grammar writes both sentences at once. Every French word is written down together with the
+English words it translates, so the gold alignment costs nothing. The French is a function of the
+English: one English sentence never gets two translations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple, TypeVar
+
+from tutor.text.lexicon import (
+    ADJECTIVES,
+    ATTRIBUTE_ONLY,
+    BEFORE_VOWEL,
+    BETWEEN,
+    CLASHES,
+    DONE,
+    EYES,
+    H_MUTE,
+    HAIR,
+    KINDS,
+    MANNERS,
+    NO_DEGREE,
+    NOUNS,
+    NUMBERS,
+    OUTDOORS,
+    POSTURES,
+    QUALITIES,
+    SETTINGS,
+    TIMES,
+    VERBS,
+    WEATHER,
+    WHERE,
+    Adjective,
+    Noun,
+    Verb,
+)
+
+Item = TypeVar("Item")
+Combination = tuple[str, str]  # (noun, adjective) or (subject, verb), English lemmas
+
+SPLITS = ("train", "val", "test")
+HELD_OUT_PERCENT = 10
+VAL_PERCENT = 5
+MIN_WORDS, MAX_WORDS = 5, 14  # English words without the full stop
+
+ELIDED = {"le": "l'", "la": "l'", "de": "d'", "ne": "n'", "que": "qu'", "se": "s'"}
+BEFORE_VOWEL_DETERMINER = {"ce": "cet", "sa": "son"}
+CONTRACTED = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+
+
+class Pair(NamedTuple):
+    """An English caption, its French translation and the gold word alignment.
+
+    `links` holds the sorted pairs (i, j): English word i translates as French word j.
+    `combinations` holds what `held_out` judges: (noun, adjective) and (subject, verb) lemmas.
+    """
+
+    english: str
+    french: str
+    english_words: tuple[str, ...]
+    french_words: tuple[str, ...]
+    links: tuple[tuple[int, int], ...]
+    combinations: tuple[Combination, ...]
+
+
+def generate_pairs(split: str = "train", size: int = 20_000, seed: int = 0) -> list[Pair]:
+    """Generate `size` different pairs of one split; same arguments, same list, on every machine.
+
+    Training and validation sentences contain no held-out combination, test sentences at least one;
+    training and validation sentences are told apart by a hash of the sentence, so that no two
+    splits ever share one, whatever the sizes and seeds.
+
+    Raises ValueError for an unknown split or a negative size.
+    """
+    if split not in SPLITS:
+        raise ValueError(f"split is {split!r}, but it must be one of {', '.join(SPLITS)}.")
+    if size < 0:
+        raise ValueError(f"size is {size}, but it must not be negative.")
+    rng = random.Random(_stable_hash(f"{split} {seed}"))
+    used: Counter[tuple[str, str]] = Counter()
+    pairs: dict[str, Pair] = {}
+    while len(pairs) < size:
+        caption = _Caption(rng, used, testing=split == "test")
+        caption.write()
+        if not MIN_WORDS <= len(caption.english) <= MAX_WORDS:
+            continue
+        if len(set(caption.nouns)) < len(caption.nouns):  # a man who watches a man
+            continue
+        if held_out(caption.combinations) != (split == "test"):
+            continue
+        pair = caption.finish()
+        in_val = _stable_hash(pair.english) % 100 < VAL_PERCENT
+        if split != "test" and in_val != (split == "val"):
+            continue
+        pairs.setdefault(pair.english, pair)
+    return list(pairs.values())
+
+
+def held_out(combinations: Sequence[Combination]) -> bool:
+    """Whether any of the combinations is kept from the training split."""
+    return any(map(_is_held_out, combinations))
+
+
+@cache
+def _is_held_out(combination: Combination) -> bool:
+    return _stable_hash("|".join(combination)) % 100 < HELD_OUT_PERCENT
+
+
+def _stable_hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+
+
+@cache
+def starts_with_vowel_sound(word: str) -> bool:
+    """Whether a French word makes the word before it elide ("l'homme", but "le héros")."""
+    return word[0] in "aeiouàâéèêîôœ" or word == "y" or word in H_MUTE
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Write words as text: capital first, no space after an apostrophe or before punctuation."""
+    text = " ".join(words).replace("' ", "'").replace(" .", ".").replace(" ,", ",")
+    return text[0].upper() + text[1:]
+
+
+class _Referent(NamedTuple):
+    """What a noun phrase speaks of: decides the verb's number and the agreement of adjectives."""
+
+    nouns: tuple[Noun, ...]
+    english_plural: bool
+    french_plural: bool
+    feminine: bool
+    adjectives: tuple[Adjective, ...] = ()
+
+    @property
+    def agreement(self) -> str:
+        return ("f" if self.feminine else "m") + ("p" if self.french_plural else "s")
+
+
+@cache
+def _nouns_of(*kinds: str) -> tuple[Noun, ...]:
+    return tuple(noun for noun in NOUNS.values() if noun.kind in kinds)
+
+
+def _counts(noun: Noun) -> bool:
+    """Whether captions speak of several: kitchens come one at a time, bread comes in no number."""
+    return noun.number == "count" and noun.kind not in ("room", "ground", "venue")
+
+
+_OF_KIND = {noun.kind: _nouns_of(noun.kind) for noun in NOUNS.values()}
+_PEOPLE = _nouns_of(*KINDS["people"])
+_OLDER = _nouns_of(*KINDS["older"])
+_ANIMALS = _nouns_of(*KINDS["animals"])
+_DESCRIBED = _nouns_of(*QUALITIES)
+_PLACED = _nouns_of(*WHERE)
+# "Il ne mange pas de pomme" is natural, "il ne regarde pas de lac" is not: these take "the".
+_NEVER_NONE = frozenset(
+    _PEOPLE
+    + _ANIMALS
+    + _nouns_of("building", "venue", "area", "waters", "height", "barrier", "landmark", "vessel")
+    + _nouns_of("instrument")
+)
+_PREDICATES = {
+    kind: tuple(quality for quality in qualities if quality.english not in ATTRIBUTE_ONLY)
+    for kind, qualities in QUALITIES.items()
+}
+_VERBS_OF = {
+    kind: tuple(verb for verb in VERBS if kind in verb.subjects)
+    for kind in KINDS["people"] + KINDS["animals"]
+}
+_OWNED = _nouns_of("pet", "toy", "container", "device", "outfit", "accessory", "car", "cycle")
+_OWNER = {"man": "his", "boy": "his", "woman": "her", "girl": "her"}
+_POSSESSIVE = {"his": ("son", "sa", "ses"), "her": ("son", "sa", "ses"),
+               "their": ("leur", "leur", "leurs")}  # fmt: skip
+_MANY = ("bare",) * 5 + ("the",) * 5 + ("number",) * 7 + ("some", "these", "several", "many") * 2
+_SHAPES = (
+    ("act",) * 37 + ("relative",) * 9 + ("be",) * 19 + ("posture",) * 6 + ("there",) * 8
+    + ("place",) * 7 + ("have",) * 7 + ("ride",) * 2 + ("instrument",) * 3 + ("sport",) * 2
+)  # fmt: skip
+
+
+@cache
+def _share(noun: Noun, options: tuple[Item, ...], held: bool) -> tuple[Item, ...]:
+    """The options (adjectives or verbs) that make a held-out combination with the noun, or not."""
+    return tuple(
+        option for option in options if _is_held_out((noun.english, option.english)) == held
+    )
+
+
+@cache
+def _clash(one: Adjective, other: Adjective) -> bool:
+    return one is other or any({one.english, other.english} <= names for names in CLASHES)
+
+
+class _Caption:
+    """One caption in the making: English words, and French words with the English they render."""
+
+    def __init__(self, rng: random.Random, used: Counter[tuple[str, str]], testing: bool) -> None:
+        self.rng = rng
+        self.used = used  # how often each form was picked so far, in this and earlier captions
+        self.testing = testing
+        self.english: list[str] = []
+        self.french: list[tuple[str, tuple[int, ...]]] = []
+        self.combinations: list[Combination] = []
+        self.nouns: list[Noun] = []
+        self.times = TIMES
+
+    # Chance. Python promises the same numbers on every version for random() alone.
+
+    def chance(self, probability: float) -> bool:
+        return self.rng.random() < probability
+
+    def pick(self, options: Sequence[Item]) -> Item:
+        return options[int(self.rng.random() * len(options))]
+
+    def pick_rare(self, options: Sequence[Item], form: str) -> Item:
+        """The one of four random options whose `form` was used least: no word stays rare."""
+        drawn = [self.pick(options) for _ in range(4)]
+        chosen = min(drawn, key=lambda option: self.used[option.english, form])
+        self.used[chosen.english, form] += 1
+        return chosen
+
+    def pick_noun(self, options: Sequence[Noun], plural: float) -> tuple[Noun, bool]:
+        """A noun and its number; `plural` is the chance of a plural."""
+        number = self.chance(plural)
+        noun = self.pick_rare(options, "plural" if number else "singular")
+        return noun, number
+
+    def pick_for(self, subject: _Referent, options: tuple[Item, ...]) -> Item:
+        """An adjective or a verb for a referent; only the test split prefers held-out ones."""
+        held = self.testing and self.chance(0.4)
+        shared = _share(subject.nouns[0], options, held) or options
+        option = self.pick_rare(shared, subject.agreement)
+        self.combinations += [(noun.english, option.english) for noun in subject.nouns]
+        return option
+
+    # Writing.
+
+    def en(self, words: str) -> tuple[int, ...]:
+        """Append English words; return their positions."""
+        start = len(self.english)
+        self.english += words.split()
+        return tuple(range(start, len(self.english)))
+
+    def fr(self, words: str, links: tuple[int, ...] = ()) -> None:
+        """Append French words, each linked to the same English words."""
+        self.french += [(word, links) for word in words.split()]
+
+    def both(self, english: str, french: str) -> None:
+        self.fr(french, self.en(english))
+
+    # Noun phrases.
+
+    def noun_phrase(
+        self,
+        noun: Noun,
+        plural: bool = False,
+        determiner: str = "",
+        adjectives: float = 0.4,
+        negated: bool = False,
+        done: str = "",
+    ) -> _Referent:
+        """Write a noun with determiner and adjectives.
+
+        `negated` marks the direct object of a negated verb; `done` is an adjective to avoid.
+        """
+        referent = _Referent(
+            (noun,),
+            english_plural=plural and noun.number != "mass" or noun.number in ("pair", "plural"),
+            french_plural=plural and noun.number == "count" or noun.number == "plural",
+            feminine=noun.gender == "f",
+        )
+        self.nouns.append(noun)
+        determiner = determiner or self.pick_determiner(noun, referent.english_plural, negated)
+        chosen = self.pick_adjectives(referent, done) if self.chance(adjectives) else ()
+        before = next((adjective for adjective in chosen if adjective.before), None)
+        after = next((adjective for adjective in chosen if not adjective.before), None)
+
+        at_determiner = self.en("" if determiner == "bare" else determiner)
+        at_before = self.en(before.english if before else "")
+        at_after = self.en(after.english if after else "")
+        at_noun = self.en(noun.english_plural if referent.english_plural else noun.english)
+
+        self.french_determiner(determiner, referent, bool(before), negated, at_determiner)
+        french = noun.french_plural if referent.french_plural else noun.french
+        if before:
+            form = before.forms[referent.agreement]
+            if referent.agreement == "ms" and starts_with_vowel_sound(french):
+                form = BEFORE_VOWEL.get(form, form)  # un bel arbre
+            self.fr(form, at_before)
+        self.fr(french, at_noun)
+        if after:
+            self.fr(after.forms[referent.agreement], at_after)
+        return referent._replace(adjectives=chosen)
+
+    def pick_adjectives(self, referent: _Referent, done: str) -> tuple[Adjective, ...]:
+        """One adjective, sometimes two: one that French puts before the noun and one after."""
+        qualities = QUALITIES[referent.nouns[0].kind]
+        if done:
+            qualities = tuple(quality for quality in qualities if quality.english != done)
+        first = self.pick_for(referent, qualities)
+        others = tuple(q for q in qualities if q.before != first.before and not _clash(first, q))
+        if others and self.chance(0.12):
+            return first, self.pick_for(referent, others)
+        return (first,)
+
+    def pick_determiner(self, noun: Noun, plural: bool, negated: bool) -> str:
+        if negated and noun in _NEVER_NONE:
+            return "the"
+        if noun.number == "mass":
+            return self.pick(("bare", "bare", "the"))
+        if not plural:
+            return self.pick(("a", "a", "a", "the", "the", "the" if negated else "this"))
+        if negated or noun.number != "count":
+            return self.pick(("bare", "the"))
+        determiner = self.pick(_MANY)
+        return self.pick(tuple(NUMBERS)) if determiner == "number" else determiner
+
+    def french_determiner(
+        self, english: str, to: _Referent, before: bool, negated: bool, links: tuple[int, ...]
+    ) -> None:
+        masculine, singular = not to.feminine, not to.french_plural
+        if english == "no" or negated and english in ("a", "bare"):
+            self.fr("de", links)  # il ne mange pas de pomme
+        elif english == "bare" and to.nouns[0].number == "mass":
+            self.fr("de le" if masculine else "de la", links)
+        elif english in ("a", "bare") and singular:  # "trousers" has no article, "pantalon" has
+            self.fr("un" if masculine else "une", links)
+        elif english in ("bare", "some"):
+            self.fr("de" if before else "des", links)
+        elif english == "the":
+            self.fr(("le" if masculine else "la") if singular else "les", links)
+        elif english in ("this", "these"):
+            self.fr(("ce" if masculine else "cette") if singular else "ces", links)
+        elif english in _POSSESSIVE:
+            self.fr(_POSSESSIVE[english][2 if not singular else 0 if masculine else 1], links)
+        elif english == "several":
+            self.fr("plusieurs", links)
+        elif english == "many":
+            self.fr("beaucoup de", links)
+        else:
+            self.fr(NUMBERS[english], links)
+
+    def subject(self, nouns: tuple[Noun, ...]) -> _Referent:
+        """Write a subject: two joined by "and", or one, perhaps with clothes, hair or eyes."""
+        noun, plural = self.pick_noun(nouns, 0.4)
+        other = self.pick(nouns)
+        shape = self.rng.random()
+        if shape < 0.12 and other is not noun:
+            determiner = self.pick(("a", "the"))
+            left = self.noun_phrase(noun, determiner=determiner, adjectives=0.15)
+            self.both("and", "et")
+            right = self.noun_phrase(other, determiner=determiner, adjectives=0.15)
+            feminine = left.feminine and right.feminine
+            adjectives = left.adjectives + right.adjectives
+            return _Referent((noun, other), True, True, feminine, adjectives)
+        referent = self.noun_phrase(noun, plural)
+        if noun in _OLDER and shape > 0.88:
+            self.dressed(referent)
+        elif noun in _OLDER and shape > 0.83:
+            self.hair(noun)
+        return referent
+
+    def dressed(self, wearer: _Referent) -> None:
+        """Write "in red shirts", "en chemise rouge": French leaves the garment singular."""
+        kind = "gown" if wearer.nouns[0].kind in ("woman", "girl") else "outfit"
+        garment = self.pick(_OF_KIND[kind] if self.chance(0.4) else _OF_KIND["outfit"])
+        worn = _Referent((garment,), False, False, garment.gender == "f")
+        quality = self.pick_for(worn, tuple(q for q in QUALITIES[garment.kind] if not q.before))
+        at_in = self.en("in")
+        several = wearer.english_plural or garment.number == "pair"
+        self.en("" if several else "a")
+        at_quality = self.en(quality.english)
+        at_garment = self.en(garment.english_plural if several else garment.english)
+        self.fr("en", at_in)
+        self.fr(garment.french, at_garment)
+        self.fr(quality.forms[worn.agreement], at_quality)
+
+    def hair(self, noun: Noun) -> None:
+        """Write "with long hair", "aux cheveux longs"."""
+        part, qualities = self.pick((("hair", HAIR), ("hair", HAIR), ("eyes", EYES)))
+        if noun.kind in KINDS["youth"]:
+            qualities = tuple(q for q in qualities if q not in ("gray", "white"))
+        quality = ADJECTIVES[self.pick(qualities)]
+        before = quality.before and part == "eyes"  # de beaux yeux, but des cheveux longs
+        at_with, at_quality, at_part = self.en("with"), self.en(quality.english), self.en(part)
+        self.fr("à les", at_with)
+        if before:
+            self.fr(quality.forms["mp"], at_quality)
+        self.fr(NOUNS[part].french, at_part)
+        if not before:
+            self.fr(quality.forms["mp"], at_quality)
+
+    # Verbs.
+
+    def verb(
+        self,
+        subject: _Referent,
+        english: str,
+        singular: str,
+        plural: str,
+        negated: bool = False,
+        adverb: str = "",
+    ) -> None:
+        """Write "is not riding", "ne monte pas": one French verb for two English words.
+
+        Without `english`, writes "to be" alone.
+        """
+        at_verb = self.en("are" if subject.english_plural else "is")
+        at_not = self.en("not" if negated else "")
+        at_adverb = self.en(adverb)
+        at_verb += self.en(english)
+        if negated:
+            self.fr("ne", at_not)
+        self.fr(plural if subject.french_plural else singular, at_verb)
+        if negated:
+            self.fr("pas", at_not)
+        if adverb:
+            self.fr(BETWEEN.get(adverb) or MANNERS[adverb], at_adverb)
+
+    def be(self, subject: _Referent, negated: bool) -> None:
+        self.verb(subject, "", "est", "sont", negated)
+
+    def action(self, subject: _Referent, negated: bool, modified: float) -> None:
+        """Write a verb that suits the subject, its object, and perhaps how and where."""
+        options = _VERBS_OF[subject.nouns[0].kind]
+        for noun in subject.nouns[1:]:
+            options = tuple(verb for verb in options if noun.kind in verb.subjects)
+        chosen = self.pick_for(subject, options)
+        adverb = ""
+        if not negated and self.chance(modified):
+            adverb = self.pick(chosen.manners * 2 + tuple(BETWEEN))
+        words = chosen.english.split()
+        self.verb(
+            subject,
+            words[0] if chosen.preposition else chosen.english,
+            chosen.singular,
+            chosen.plural,
+            negated,
+            adverb,
+        )
+        if chosen.preposition:
+            self.both(words[1], chosen.preposition)
+        if chosen.objects:
+            self.object(subject, chosen, negated)
+        elif not negated and not adverb and subject.nouns[0] in _OLDER and self.chance(0.15):
+            self.company(subject)
+        if chosen.settings and self.chance(0.45 if chosen.objects else 0.85):
+            self.setting(chosen.settings)
+
+    def company(self, subject: _Referent) -> None:
+        if subject.english_plural:
+            self.both("together", "ensemble")
+        else:
+            self.both("alone", "seule" if subject.feminine else "seul")
+
+    def object(self, subject: _Referent, verb: Verb, negated: bool) -> None:
+        noun, plural = self.pick_noun(_nouns_of(*verb.objects), 0.4)
+        owner = "their" if subject.english_plural else _OWNER.get(subject.nouns[0].kind)
+        determiner = owner if owner and noun in _OWNED and self.chance(0.45) else ""
+        negated = negated and not verb.preposition
+        self.noun_phrase(
+            noun,
+            plural and _counts(noun),
+            determiner,
+            negated=negated,
+            done=DONE.get(verb.english, ""),
+        )
+
+    # Settings.
+
+    def setting(self, groups: tuple[str, ...]) -> None:
+        group = self.pick(groups)
+        english, place, french = self.pick(SETTINGS[group])
+        self.both(english, french)
+        fixed = english == "at"
+        determiner = "the" if fixed or place.kind == "ground" or self.chance(0.85) else "a"
+        self.noun_phrase(place, False, determiner, adjectives=0 if fixed else 0.25)
+        if group in OUTDOORS:
+            self.times = TIMES + WEATHER
+
+    def time(self) -> None:
+        english, french, sources = self.pick(self.times)
+        start = self.en(english)[0]
+        for word, source in zip(french.split(), sources.split(), strict=True):
+            links = () if source == "-" else tuple(start + int(s) for s in source.split(","))
+            self.fr(word, links)
+
+    # Captions.
+
+    def write(self) -> None:
+        """Write one caption of a random shape."""
+        getattr(self, f"write_{self.pick(_SHAPES)}")()
+
+    def write_act(self) -> None:
+        """ "The man is slowly eating an apple in the kitchen"."""
+        opening = self.chance(0.06)
+        if opening:
+            self.time()
+            self.both(",", ",")
+        subject = self.subject(_PEOPLE if self.chance(0.75) else _ANIMALS)
+        self.action(subject, self.chance(0.15), modified=0.25)
+        if not opening and self.chance(0.25 if self.times is not TIMES else 0.12):
+            self.time()
+
+    def write_relative(self) -> None:
+        """ "A woman who is wearing a hat is sad": agreement at a distance."""
+        noun, plural = self.pick_noun(_PEOPLE if self.chance(0.7) else _ANIMALS, 0.4)
+        there = self.chance(0.4)
+        subject = self.there(noun, plural) if there else self.noun_phrase(noun, plural)
+        self.both("who" if noun in _PEOPLE else "that", "qui")
+        self.action(subject, self.chance(0.1), modified=0.1)
+        if not there:
+            self.predicate(subject)
+
+    def write_be(self) -> None:
+        """ "The doors behind the house are white"."""
+        noun, plural = self.pick_noun(_DESCRIBED, 0.5)
+        plural = plural and _counts(noun) or noun.number in ("pair", "plural")
+        determiner = self.pick(("the", "the", "these" if plural else "this"))
+        subject = self.noun_phrase(noun, plural, determiner, adjectives=0.25)
+        if noun in _PLACED and self.chance(0.5):
+            self.setting((WHERE[noun.kind],))
+        self.predicate(subject)
+
+    def predicate(self, subject: _Referent) -> None:
+        """Write "is not very old", "n'est pas très vieille"."""
+        options = tuple(
+            quality
+            for quality in _PREDICATES[subject.nouns[0].kind]
+            if not any(_clash(quality, adjective) for adjective in subject.adjectives)
+        )
+        self.be(subject, self.chance(0.15))
+        quality = self.pick_for(subject, options)
+        if quality.english not in NO_DEGREE and self.chance(0.2):
+            self.both("very", "très")
+        self.both(quality.english, quality.forms[subject.agreement])
+
+    def write_posture(self) -> None:
+        """ "The girl is sitting", "La fille est assise": a verb here, an adjective there."""
+        subject = self.subject(_OLDER)
+        self.be(subject, self.chance(0.1))
+        posture = self.pick_for(subject, POSTURES)
+        self.both(posture.english, posture.forms[subject.agreement])
+        upright = posture.english in ("standing", "kneeling")
+        self.setting(("outside", "public") if upright else ("rest",))
+
+    def there(self, noun: Noun, plural: bool) -> _Referent:
+        """Write "there is a man", "il y a un homme"."""
+        self.both("there", "il y")
+        self.both("are" if plural else "is", "a")
+        determiner = self.pick(("some", "several", "many", *NUMBERS)) if plural else "a"
+        return self.noun_phrase(noun, plural, determiner)
+
+    def write_there(self) -> None:
+        noun, plural = self.pick_noun(_PLACED, 0.45)
+        if self.chance(0.8):
+            self.there(noun, plural)
+        else:  # il n'y a pas de chien
+            at_there = self.en("there")
+            at_be = self.en("are" if plural else "is")
+            at_no = (len(self.english),)
+            self.fr("il", at_there)
+            self.fr("ne", at_no)
+            self.fr("y", at_there)
+            self.fr("a", at_be)
+            self.fr("pas", at_no)
+            self.noun_phrase(noun, plural, "no")
+        self.setting((WHERE[noun.kind],))
+
+    def write_place(self) -> None:
+        """ "The cat is under the table"."""
+        noun, plural = self.pick_noun(_PLACED, 0.4)
+        subject = self.noun_phrase(noun, plural)
+        self.be(subject, self.chance(0.15))
+        self.setting((WHERE[noun.kind],))
+
+    def write_have(self) -> None:
+        """ "The men do not have a red car", "Les hommes n'ont pas de voiture rouge"."""
+        subject = self.subject(_OLDER)
+        negated = self.chance(0.25)
+        at_not = ()
+        if negated:
+            at_verb = self.en("do" if subject.english_plural else "does")
+            at_not = self.en("not")
+            at_verb += self.en("have")
+            self.fr("ne", at_not)
+        else:
+            at_verb = self.en("have" if subject.english_plural else "has")
+        self.fr("ont" if subject.french_plural else "a", at_verb)
+        if negated:
+            self.fr("pas", at_not)
+        noun, plural = self.pick_noun(_OWNED, 0.4)
+        plural = plural and _counts(noun)
+        if noun.number != "count":
+            determiner = "bare"
+        elif plural:
+            determiner = "bare" if negated else self.pick(tuple(NUMBERS))
+        else:
+            determiner = "a"
+        self.noun_phrase(noun, plural, determiner, adjectives=0.7, negated=negated)
+
+    def write_ride(self) -> None:
+        """ "is riding a bicycle", "fait du vélo", but "is riding a horse", "monte un cheval"."""
+        subject = self.subject(_OLDER)
+        self.combinations += [(noun.english, "riding") for noun in subject.nouns]
+        negated = self.chance(0.15)
+        if self.chance(0.5):
+            self.verb(subject, "riding", "monte", "montent", negated)
+            mount = NOUNS[self.pick(("horse", "donkey", "camel", "elephant"))]
+            determiner = "the" if negated else self.pick(("a", "the"))
+            self.noun_phrase(mount, determiner=determiner)
+        else:
+            self.verb(subject, "riding", "fait", "font", negated)
+            at_article = self.en("a")
+            cycle = self.pick(_OF_KIND["cycle"])
+            article = "" if negated else " le" if cycle.gender == "m" else " la"
+            self.fr(f"de{article}", at_article)
+            self.both(cycle.english, cycle.french)
+        if self.chance(0.6):
+            self.setting(("road",))
+
+    def write_instrument(self) -> None:
+        """ "is playing the flute", "joue de la flûte"."""
+        subject = self.subject(_OLDER)
+        self.combinations += [(noun.english, "playing") for noun in subject.nouns]
+        self.verb(subject, "playing", "joue", "jouent", self.chance(0.1))
+        self.fr("de")
+        self.noun_phrase(self.pick(_OF_KIND["instrument"]), determiner="the", adjectives=0)
+        if self.chance(0.7):
+            self.setting(("home", "public", "outside"))
+
+    def write_sport(self) -> None:
+        """ "is playing football", "joue au football"."""
+        subject = self.subject(_OLDER)
+        self.combinations += [(noun.english, "playing") for noun in subject.nouns]
+        self.verb(subject, "playing", "joue", "jouent", self.chance(0.1))
+        sport = self.pick(_OF_KIND["sport"])
+        cards = sport.number == "plural"
+        self.fr("à les" if cards else "à le")
+        self.both(sport.english, sport.french)
+        self.setting(("home",) if cards else ("pitch",))
+
+    # Finishing.
+
+    def finish(self) -> Pair:
+        """Apply elision and contraction, capitals and the full stop."""
+        english = [*self.english, "."]
+        for index, word in enumerate(self.english):
+            following = english[index + 1].lower()
+            if word == "a" and following[0] in "aeiou" and following != "uniform":
+                english[index] = "an"
+        french: list[str] = []
+        links: list[tuple[int, ...]] = []
+        rest = [word for word, _ in self.french[1:]] + ["."]
+        for (word, sources), following in zip(self.french, rest, strict=True):
+            if starts_with_vowel_sound(following):
+                word = ELIDED.get(word) or BEFORE_VOWEL_DETERMINER.get(word, word)
+            if french and (french[-1], word) in CONTRACTED:
+                french[-1] = CONTRACTED[french[-1], word]
+                links[-1] += sources
+            else:
+                french.append(word)
+                links.append(sources)
+        french.append(".")
+        links.append((len(self.english),))
+        return Pair(
+            english=join_words(english),
+            french=join_words(french),
+            english_words=tuple(english),
+            french_words=tuple(french),
+            links=tuple(sorted({(i, j) for j, sources in enumerate(links) for i in sources})),
+            combinations=tuple(self.combinations),
+        )

@@ -1,0 +1,78 @@
+"""Text to ids and back: joint byte-pair encoding (chapter 06)."""
+
+from pathlib import Path
+
+import tokenizers
+from tokenizers import decoders, models, pre_tokenizers, trainers
+
+from tutor.attention import PAD
+
+UNK, BOS, EOS = PAD + 1, PAD + 2, PAD + 3
+SPECIAL = ["[PAD]", "[UNK]", "[BOS]", "[EOS]"]
+
+# A word takes the space before it along, and a French article its apostrophe: "l'", " homme".
+WORDS = tokenizers.Regex(r" ?\p{L}+['’]?| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s+")
+
+
+class Tokenizer:
+    """Byte-pair encoding of bytes: any Unicode text goes in and comes out the same.
+
+    Made by `Tokenizer.train(texts, vocab_size)` or `Tokenizer.load(path)`. Ids 0 to 3 are padding,
+    unknown, beginning and end of sentence; `encode` adds none of them.
+    Source: Sennrich et al. 2016; on bytes: Radford et al. 2019, section 2.2.
+    """
+
+    def __init__(self, model):
+        model.encode_special_tokens = True  # "[EOS]" typed by a reader is text like any other
+        self.model = model
+
+    def __len__(self):
+        return self.model.get_vocab_size()
+
+    @classmethod
+    def train(cls, texts, vocab_size=4000):
+        """Learn the merges from `texts`, an iterable of str. At least 260 ids (4 + 256 bytes)."""
+        if vocab_size < len(SPECIAL) + 256:
+            raise ValueError(f"vocab_size must be at least {len(SPECIAL) + 256}, not {vocab_size}.")
+        model = tokenizers.Tokenizer(models.BPE())
+        model.pre_tokenizer = pre_tokenizers.Sequence([
+            pre_tokenizers.Split(WORDS, behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ])  # fmt: skip
+        model.decoder = decoders.ByteLevel()
+        trainer = trainers.BpeTrainer(
+            vocab_size=vocab_size, special_tokens=SPECIAL, show_progress=False,
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        )  # fmt: skip
+        model.train_from_iterator((" " + text for text in texts), trainer)
+        return cls(model)
+
+    def encode(self, texts):
+        """Ids of one text (list of int) or of a list of texts (list of lists)."""
+        # A space in front, so that a word is the same token wherever it stands.
+        if isinstance(texts, str):
+            return self.model.encode(" " + texts, add_special_tokens=False).ids
+        batch = self.model.encode_batch([" " + t for t in texts], add_special_tokens=False)
+        return [encoding.ids for encoding in batch]
+
+    def decode(self, ids):
+        """The text of a list of ids, special ones left out."""
+        return self.model.decode(list(ids), skip_special_tokens=True)[1:]
+
+    def tokens(self, text):
+        """The pieces that `text` is cut into, readable: a leading space is shown as a low line."""
+        return [self.model.decode([i]).replace(" ", "_") for i in self.encode(text)]
+
+    def save(self, path):
+        """Write the tokenizer as JSON, the format of the `tokenizers` library."""
+        self.model.save(str(path))
+
+    @classmethod
+    def load(cls, path):
+        """Read what `save` wrote. Raises FileNotFoundError or ValueError with what to do."""
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"There is no tokenizer at {path}.")
+        try:
+            return cls(tokenizers.Tokenizer.from_file(str(path)))
+        except Exception as error:  # the library raises bare Exception
+            raise ValueError(f"{path} is not a tokenizer file: {error}.") from None
