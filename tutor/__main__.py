@@ -1,0 +1,358 @@
+"""The command line: `python -m tutor train | translate | evaluate`."""
+
+import argparse
+import errno
+import itertools
+import json
+import math
+import os
+import platform
+import sys
+import time
+import warnings
+from dataclasses import asdict
+from pathlib import Path
+
+import tokenizers
+import torch
+from tqdm import tqdm
+
+from tutor import recipes
+from tutor.checkpoint import scratch_folder
+from tutor.text import multi30k
+from tutor.text.grammar import generate_pairs
+from tutor.text.tokenizer import Tokenizer
+from tutor.training import train
+from tutor.transformer import Transformer, TransformerConfig, count_parameters
+from tutor.translator import Translator, load_pretrained
+
+CHUNK = 256  # lines that `translate` reads before it writes
+TEST_PAIRS = 1_000  # sentences of the built-in corpus that `evaluate` translates
+
+DESCRIPTION = """\
+Train a small Transformer that translates English, translate with it, and measure how well it does.
+
+examples:
+  python -m tutor train --minutes 2 --out models/mine
+  echo "A man is riding a horse." | python -m tutor translate --model models/mine
+  python -m tutor evaluate --corpus multi30k --split test_2016_flickr --json
+
+`python -m tutor COMMAND --help` explains a command. A GPU is used if there is one.
+"""
+TRAIN = """\
+Train a translator from nothing and write it into a model folder at the end.
+
+The built-in corpus needs no files: a grammar generates captions of everyday scenes. Multi30k are
+29,000 captions of photographs; they are downloaded once, or read from the folder that the
+environment variable TUTOR_DATA names.
+
+Minutes become a number of steps after a short measured start, which belongs to them. Learning the
+tokenizer comes on top: a few seconds. The same steps, seed and machine give the same model.
+
+examples:
+  python -m tutor train
+  python -m tutor train --corpus multi30k --pair en-de --minutes 20 --out models/german
+  python -m tutor train --steps 500 --seed 3 --out models/short
+"""
+TRANSLATE = """\
+Translate standard input to standard output, one sentence a line, in UTF-8. Empty lines stay empty.
+
+examples:
+  echo "A dog runs on the beach." | python -m tutor translate
+  python -m tutor translate --model models/mine < english.txt > french.txt
+"""
+EVALUATE = """\
+Translate sentences that training never saw and compare with the reference translations.
+
+Prints BLEU in two flavours, which must never be compared with each other: cased text, and
+lower-cased Moses tokens, as most papers on Multi30k have it; also chrF and, for the built-in
+corpus, the share of translations that equal their reference exactly.
+
+examples:
+  python -m tutor evaluate --model models/mine
+  python -m tutor evaluate --corpus multi30k --split test_2016_flickr --json
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An ArgumentParser whose complaint is one line."""
+
+    def __init__(self, *args, **kwargs):
+        layout = argparse.RawDescriptionHelpFormatter
+        super().__init__(*args, formatter_class=layout, allow_abbrev=False, **kwargs)
+
+    def error(self, message):
+        say(f"{message} (try: {self.prog} --help)")
+        sys.exit(2)
+
+
+def say(message):
+    """One line on standard error."""
+    tqdm.write(f"tutor: {message}", file=sys.stderr)
+
+
+def make_parser():
+    parser = Parser(prog="python -m tutor", description=DESCRIPTION)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def command(run, name, brief, description):
+        child = commands.add_parser(name, help=brief, description=description)
+        child.set_defaults(run=run)
+        return child
+
+    def add_corpus(child):
+        child.add_argument(
+            "--corpus", choices=("builtin", "multi30k"), default="builtin",
+            help="which sentences (default: %(default)s)",
+        )  # fmt: skip
+        child.add_argument(
+            "--pair", choices=("en-fr", "en-de"), default="en-fr",
+            help="languages, from and to; en-de with multi30k only (default: %(default)s)",
+        )  # fmt: skip
+
+    def add_model(child):
+        child.add_argument(
+            "--model", metavar="FOLDER", help="a model folder (default: the model that ships)"
+        )
+
+    child = command(run_train, "train", "train a translator", TRAIN)
+    add_corpus(child)
+    budget = child.add_mutually_exclusive_group()
+    budget.add_argument(
+        "--minutes", type=number(float, 0.01, 10_000), metavar="M", default=2.0,
+        help="how long to train (default: %(default)g)",
+    )  # fmt: skip
+    budget.add_argument(
+        "--steps", type=number(int, 1, 10_000_000), metavar="S",
+        help="how many batches to train on",
+    )  # fmt: skip
+    child.add_argument(
+        "--out", metavar="FOLDER", help="the model folder (default: models/CORPUS-PAIR)"
+    )
+    child.add_argument(
+        "--seed", type=number(int, 0, 2**32), default=0, metavar="N",
+        help="for weights, order and dropout (default: %(default)s)",
+    )  # fmt: skip
+
+    child = command(run_translate, "translate", "translate lines of text", TRANSLATE)
+    add_model(child)
+
+    child = command(run_evaluate, "evaluate", "measure a translator", EVALUATE)
+    add_corpus(child)
+    child.add_argument(
+        "--split", metavar="NAME",
+        help="builtin: train, val or test (the default); multi30k: train, val or test_2016_flickr "
+        "(the default)",
+    )  # fmt: skip
+    child.add_argument("--json", action="store_true", help="print one line of JSON")
+    add_model(child)
+    return parser
+
+
+def number(kind, least, most):
+    """A checked type for argparse: from `least` to `most`."""
+
+    def convert(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            name = "whole number" if kind is int else "number"
+            raise argparse.ArgumentTypeError(f"{text!r} is not a {name} from {least} to {most:,}")
+        return value
+
+    return convert
+
+
+def load_pairs(corpus, split, pair, size):
+    """(sources, targets) of a corpus; `size` is for the built-in one, which has no end."""
+    if corpus == "multi30k":
+        return multi30k.load_multi30k(split, pair)
+    if pair != "en-fr":
+        raise ValueError(f"The built-in corpus has no {pair}: add --corpus multi30k.")
+    pairs = generate_pairs(split, size)
+    return [pair.english for pair in pairs], [pair.french for pair in pairs]
+
+
+def pick_device():
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def run_train(args):
+    folder = Path(args.out or f"models/{args.corpus}-{args.pair}")
+    with scratch_folder(folder):
+        pass  # better refused now than after the training
+    device = pick_device()
+    if device == "cpu":
+        torch.set_float32_matmul_precision("medium")  # bf16 products where the CPU has them
+
+    say("reading the sentences and learning the tokenizer ...")
+    sources, targets = load_pairs(args.corpus, "train", args.pair, recipes.BUILTIN_PAIRS)
+    sizes = dict(recipes.SIZES[args.corpus])
+    tokenizer = Tokenizer.train(itertools.chain(sources, targets), sizes.pop("vocab_size"))
+    pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
+
+    dropout, max_tokens = recipes.choose(args.corpus, args.minutes, args.steps)
+    torch.manual_seed(args.seed)
+    model = Transformer(
+        TransformerConfig(len(tokenizer), dropout=dropout, norm_first=True, **sizes)
+    ).to(device)
+    say(f"{len(pairs):,} sentence pairs, {count_parameters(model):,} parameters, on {device}")
+
+    steps, start = args.steps, time.perf_counter()
+    if steps is None:
+        say("measuring the pace ...")
+        recipe = recipes.recipe_for(10**6, max_tokens, args.seed)
+        pace = recipes.measure_pace(model, pairs, recipe, 60 * args.minutes)
+        left = 60 * args.minutes - (time.perf_counter() - start)
+        steps = max(recipes.START_STEPS, round(left / pace))
+        say(f"{pace:.3f} seconds a step: {steps:,} steps in {args.minutes:g} minutes")
+    recipe = recipes.recipe_for(steps, max_tokens, args.seed)
+    with tqdm(total=steps, unit="step", desc="training") as bar:
+
+        def on_step(step, history):
+            bar.update()
+            bar.set_postfix(loss=f"{history.loss[-1]:.2f}", refresh=False)
+
+        history = train(model, pairs, recipe, on_step)
+
+    training = {
+        "corpus": args.corpus,
+        "pair": args.pair,
+        "sentence_pairs": len(pairs),
+        "minutes": args.minutes if args.steps is None else None,
+        "steps": steps,
+        "seconds": round(history.seconds, 1),
+        "seconds_with_start": round(time.perf_counter() - start, 1),
+        "recipe": asdict(recipe),
+        "config": asdict(model.config),
+        "parameters": count_parameters(model),
+        "target_tokens": sum(history.tokens),
+        "loss": mean_losses(history.loss),
+        "machine": describe_machine(device),
+        "versions": {
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "tokenizers": tokenizers.__version__,
+        },
+    }
+    Translator(model, tokenizer).save(folder, dtype=torch.float16, training=training)
+    say(
+        f"saved in {folder}: {steps:,} steps in {history.seconds:.0f} s, "
+        f"loss {training['loss'][0]} to {training['loss'][-1]}"
+    )
+
+
+def mean_losses(losses, points=20):
+    """The mean loss of each twentieth of the training."""
+    width = math.ceil(len(losses) / points)
+    parts = [losses[i : i + width] for i in range(0, len(losses), width)]
+    return [round(sum(part) / len(part), 3) for part in parts]
+
+
+def describe_machine(device):
+    """System, processor, threads: what the time of a training depends on."""
+    processor = platform.processor()
+    if Path("/proc/cpuinfo").is_file():  # Linux says more there
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                processor = line.split(":", 1)[1].strip()
+                break
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": processor,
+        "threads": torch.get_num_threads(),
+        "gpu": torch.cuda.get_device_name() if device == "cuda" else None,
+    }
+
+
+def load_translator(folder):
+    translator = load_pretrained() if folder is None else Translator.load(folder)
+    translator.model.to(pick_device())
+    return translator
+
+
+def read_lines(stream):
+    """The lines of a binary stream as str, without their ends."""
+    for count, line in enumerate(stream, 1):
+        try:
+            text = line.decode("utf-8-sig" if count == 1 else "utf-8")  # Windows may send a BOM
+        except UnicodeDecodeError:
+            raise ValueError(f"Line {count} of the input is not UTF-8: convert it.") from None
+        yield text.rstrip("\r\n")
+
+
+def run_translate(args):
+    translator = load_translator(args.model)
+    by_hand = sys.stdin.isatty()
+    if by_hand:
+        say("type a sentence and press Enter; end with Ctrl-D (Windows: Ctrl-Z, Enter)")
+    lines = read_lines(sys.stdin.buffer)
+    with tqdm(unit="line", desc="translated", disable=by_hand) as bar:
+        while chunk := list(itertools.islice(lines, 1 if by_hand else CHUNK)):
+            for text in translator.translate(chunk):
+                # A model may write a line end; a line must stay a line.
+                print(text.replace("\r", " ").replace("\n", " "))
+            sys.stdout.flush()
+            bar.update(len(chunk))
+
+
+def run_evaluate(args):
+    from tutor import scoring  # takes long to import, and no other command needs it
+
+    translator = load_translator(args.model)
+    split = args.split or {"builtin": "test", "multi30k": "test_2016_flickr"}[args.corpus]
+    sources, references = load_pairs(args.corpus, split, args.pair, TEST_PAIRS)
+    start, hypotheses = time.perf_counter(), []
+    with tqdm(total=len(sources), unit="sentence", desc="translating") as bar:
+        for i in range(0, len(sources), CHUNK):
+            hypotheses += translator.translate(sources[i : i + CHUNK])
+            bar.update(len(hypotheses) - i)
+    seconds = time.perf_counter() - start
+    scores = {
+        "bleu": scoring.bleu(hypotheses, references),
+        "moses_bleu": scoring.moses_bleu(hypotheses, references, args.pair.split("-")[1]),
+        "chrf": scoring.chrf(hypotheses, references),
+    }
+    result = {"corpus": args.corpus, "split": split, "pair": args.pair}
+    result |= {"sentences": len(sources), "seconds": round(seconds, 2)}
+    for name, score in scores.items():
+        result[name] = {"score": round(score.value, 2), "signature": score.signature}
+    if args.corpus == "builtin":
+        result["exact_match"] = round(scoring.exact_match(hypotheses, references), 4)
+    if args.json:
+        print(json.dumps(result))
+        return
+    print(f"{args.corpus} {split} {args.pair}: {len(sources)} sentences in {seconds:.1f} s")
+    titles = ("BLEU, cased", "BLEU, lower-cased Moses tokens", "chrF")
+    for title, score in zip(titles, scores.values(), strict=True):
+        print(f"{title:32}{score.value:6.2f}   {score.signature}")
+    if args.corpus == "builtin":
+        print(f"{'exact match':32}{100 * result['exact_match']:6.2f}   percent of the sentences")
+
+
+def main(argv=None):
+    """Run one command; returns the exit code: 0, 1 (reader gone), 2 (wrong use), 130 (Ctrl-C)."""
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    warnings.showwarning = lambda message, *_: say(message)
+    args = make_parser().parse_args(argv)
+    try:
+        args.run(args)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        say("stopped" + (": nothing was saved" if args.command == "train" else ""))
+        return 130
+    except (ValueError, OSError) as error:
+        # The reader of our output has gone, which Windows reports as EINVAL.
+        gone = sys.platform == "win32" and getattr(error, "errno", None) == errno.EINVAL
+        if gone or isinstance(error, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        say(" ".join(str(error).split()))
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
