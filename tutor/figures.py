@@ -1,0 +1,112 @@
+"""Figures of the chapters: heat maps and curves, each with a caption and the same in words."""
+
+import html
+import io
+
+import matplotlib.pyplot as plt
+import seaborn as sns
+import torch
+from IPython.display import HTML, Image, display
+
+COLOURS = [plt.get_cmap("cividis")(x) for x in (0.0, 0.45, 0.75, 0.95)]
+STYLES = ["-", "--", "-.", ":"]  # so that no line is told by its colour alone
+
+
+def show(figure, caption, alt):
+    """Display a matplotlib figure as PNG, with its caption and, folded, the same in words.
+
+    caption: the conclusion, one sentence. alt: what it shows, for a reader who cannot see it.
+    """
+    png = io.BytesIO()
+    figure.savefig(png, format="png", dpi=110, bbox_inches="tight", facecolor="white")
+    plt.close(figure)
+    display(Image(png.getvalue(), alt=alt))
+    display(
+        HTML(
+            f"<p><em>{html.escape(caption)}</em></p>"
+            f"<details><summary>The figure in words</summary>{html.escape(alt)}</details>"
+        )
+    )
+
+
+def heat_map(A, queries, keys, caption, title="", ax_labels=("queries", "keys"), numbers=None):
+    """One matrix of weights between 0 and 1 as a heat map, rows and columns named.
+
+    A: (T, S); queries and keys: their T and S names. numbers: write the weights into the cells
+    (None: if there are at most 64).
+    """
+    heat_maps({title: A}, queries, keys, caption, ax_labels, numbers)
+
+
+def heat_maps(matrices, queries, keys, caption, ax_labels=("queries", "keys"), numbers=None):
+    """Several matrices side by side: a dict from title to A (T, S). See `heat_map`."""
+    T, S = len(queries), len(keys)
+    if numbers is None:
+        numbers = T * S <= 64
+    side = 0.55 if numbers else 0.38
+    width = max(2.6, side * S + 0.6)
+    figure, axes = plt.subplots(
+        1,
+        len(matrices),
+        squeeze=False,
+        sharey=True,
+        figsize=(width * len(matrices) + 1.4, side * T + 1.5),
+        layout="constrained",
+    )
+    words = []
+    for ax, (title, A) in zip(axes[0], matrices.items(), strict=True):
+        A = torch.as_tensor(A).detach().float().cpu()
+        if A.shape != (T, S):
+            raise ValueError(
+                f"The matrix has shape {tuple(A.shape)}, but there are {T} queries and {S} keys."
+            )
+        last = ax is axes[0][-1]
+        sns.heatmap(
+            A.numpy(), vmin=0, vmax=1, cmap="cividis", annot=numbers, fmt=".2f", square=True,
+            cbar=last, cbar_kws={"label": "weight"}, xticklabels=keys, yticklabels=queries, ax=ax,
+            linewidths=0.5, annot_kws={"size": 9},
+        )  # fmt: skip
+        ax.set_title(title)
+        ax.set_xlabel(ax_labels[1])
+        ax.set_ylabel(ax_labels[0] if ax is axes[0][0] else "")
+        ax.tick_params(axis="y", rotation=0)
+        ax.tick_params(axis="x", rotation=45 if max(map(len, map(str, keys))) > 3 else 0)
+        words.append(in_words(A, queries, keys, title))
+    show(figure, caption, " ".join(words))
+
+
+def in_words(A, queries, keys, title=""):
+    """A heat map as text: its size and, row by row, the largest weight, to one decimal."""
+    rows = []
+    for query, row in zip(queries, A, strict=True):
+        # Rounded before the largest is chosen, so that ties fall the same way on every machine.
+        top = (row * 20).round().argmax().item()
+        most = f"{keys[top]} ({row[top].item():.1f})" if row.any() else "nothing"
+        rows.append(f"{query} to {most}")
+    name = f" «{title}»" if title else ""
+    head = f"Heat map{name} of {len(queries)} rows and {len(keys)} columns."
+    return f"{head} Largest weight in each row: {', '.join(rows)}."
+
+
+def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=None):
+    """Several curves in one figure: a dict from name to (x values, y values).
+
+    With `ax`, draws into it and shows nothing.
+    """
+    figure = None
+    if ax is None:
+        figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    for i, (name, (x, y)) in enumerate(lines.items()):
+        ax.plot(x, y, label=name, color=COLOURS[i % 4], linestyle=STYLES[i % 4], linewidth=2)
+    ax.set(xlabel=x_label, ylabel=y_label)
+    if log_x:
+        ax.set_xscale("log", base=2)
+        ax.xaxis.set_major_formatter("{x:g}")
+    if log_y:
+        ax.set_yscale("log", base=2)
+        ax.yaxis.set_major_formatter("{x:g}")
+    if len(lines) > 1:
+        ax.legend(frameon=False)
+    sns.despine(ax=ax)
+    if figure is not None:
+        show(figure, caption, alt)
