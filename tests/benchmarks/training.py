@@ -1,0 +1,171 @@
+"""Whole training steps: `tutor` as it trains, against `nn.Transformer` trained the usual way.
+
+    python tests/benchmarks/training.py [--rounds 7] [--steps 12] [--max-tokens 1024]
+
+Same batches (Multi30k where TUTOR_DATA names it, else the built-in corpus), same sizes, same
+embedding, tied output. PyTorch's side: F.cross_entropy over all logits with smoothing and
+ignore_index, fused AdamW, float32. Rounds alternate between the sides; the ratio is that of the
+medians. Peak memory is that of a process of its own for each side.
+The last line is one JSON object: ratio_fp32, ratio_medium, memory_ratio, tokens_per_s.
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tutor import Transformer, TransformerConfig, causal_mask
+from tutor.attention import PAD
+from tutor.text.batches import bucket
+from tutor.text.grammar import generate_pairs
+from tutor.text.multi30k import load_multi30k
+from tutor.text.tokenizer import Tokenizer
+from tutor.training import Recipe, make_optimizers, translation_loss
+
+SIZES = dict(d_model=128, num_heads=4, d_ff=256, num_layers=4, dropout=0.1, norm_first=True)
+
+
+class TorchTranslator(nn.Module):
+    """nn.Transformer with what it lacks: embedding, positions, tied output."""
+
+    def __init__(self, config):
+        super().__init__()
+        donor = Transformer(config)
+        self.embed, self.embedding = donor.embed, donor.embedding
+        self.positions = donor.positions
+        self.transformer = nn.Transformer(
+            config.d_model, config.num_heads, config.num_layers, config.num_layers, config.d_ff,
+            config.dropout, batch_first=True, norm_first=config.norm_first,
+        )  # fmt: skip
+
+    def forward(self, source, target_in):
+        padding = source == PAD
+        Y = self.transformer(
+            self.embed(source), self.embed(target_in), tgt_mask=causal_mask(target_in.shape[1]),
+            src_key_padding_mask=padding, memory_key_padding_mask=padding,
+            tgt_key_padding_mask=target_in == PAD,
+        )  # fmt: skip
+        return Y @ self.embedding.weight.T  # (N, T, vocabulary)
+
+
+def torch_loss(model, batch):
+    logits = model(batch.source, batch.target_in)
+    return F.cross_entropy(
+        logits.flatten(0, 1), batch.target_out.flatten(), ignore_index=PAD, label_smoothing=0.1
+    )
+
+
+def make_side(name, config):
+    """(model, loss function, optimizers) of one side."""
+    torch.manual_seed(0)
+    if name == "tutor":
+        model = Transformer(config)
+        return model, translation_loss, make_optimizers(model, Recipe(steps=1))
+    model = TorchTranslator(config)
+    rate = dict(lr=1e-3, betas=(0.9, 0.98), fused=True)
+    return model, torch_loss, [torch.optim.AdamW(model.parameters(), **rate)]
+
+
+def seconds_for(side, batches):
+    model, loss_of, optimizers = side
+    model.train()
+    start = time.perf_counter()
+    for batch in batches:
+        loss_of(model, batch).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+    return time.perf_counter() - start
+
+
+def peak_megabytes():
+    import resource  # not on Windows
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024**2 if sys.platform == "darwin" else 1024)
+
+
+def load(max_tokens):
+    """Name of the corpus, vocabulary size, batches."""
+    if os.environ.get("TUTOR_DATA"):
+        name, (sources, targets) = "Multi30k en-fr", load_multi30k("train")
+    else:
+        pairs = generate_pairs("train", 30_000)
+        name = "built-in"
+        sources, targets = [p.english for p in pairs], [p.french for p in pairs]
+    tokenizer = Tokenizer.train(sources + targets, 4000)
+    ids = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
+    return name, len(tokenizer), bucket(ids, max_tokens, seed=0)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--max-tokens", type=int, default=1024)
+    parser.add_argument("--memory-of", choices=("tutor", "torch"), help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    name, vocab_size, batches = load(args.max_tokens)
+    config = TransformerConfig(vocab_size, **SIZES)
+
+    if args.memory_of:
+        before = peak_megabytes()
+        seconds_for(make_side(args.memory_of, config), batches[:40])
+        print(peak_megabytes() - before)
+        return
+
+    precisions = ("highest", "medium")
+    sides = {
+        (side, precision): make_side(side, config)
+        for side in ("tutor", "torch")
+        for precision in precisions
+    }
+    times = {key: [] for key in sides}
+    for number in range(args.rounds + 1):
+        part = batches[number * args.steps : (number + 1) * args.steps]
+        tokens = sum(int((batch.target_out != PAD).sum()) for batch in part)
+        for key, side in sides.items():
+            torch.set_float32_matmul_precision(key[1])
+            seconds = seconds_for(side, part)
+            if number:  # the first round warms up
+                times[key].append(tokens / seconds)
+    rate = {key: statistics.median(values) for key, values in times.items()}
+    memory = {}
+    for side in ("tutor", "torch"):
+        command = [
+            sys.executable,
+            __file__,
+            "--memory-of",
+            side,
+            "--max-tokens",
+            str(args.max_tokens),
+        ]
+        memory[side] = float(subprocess.check_output(command).split()[-1])
+
+    print(f"corpus: {name}, seed 0; {args.rounds} x {args.steps} steps of {args.max_tokens} tokens")
+    print(f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}")
+    print(f"\n{'target tokens/s':24}{'float32':>12}{'medium':>12}{'peak MB':>12}")
+    for side, title in (("tutor", "tutor"), ("torch", "nn.Transformer")):
+        numbers = [f"{rate[side, p]:12,.0f}" for p in precisions]
+        print(f"{title:24}{''.join(numbers)}{memory[side]:12,.0f}")
+    usual = rate["torch", "highest"]
+    result = {
+        "ratio_fp32": round(rate["tutor", "highest"] / usual, 3),
+        "ratio_medium": round(rate["tutor", "medium"] / usual, 3),
+        "memory_ratio": round(memory["tutor"] / memory["torch"], 3),
+        "tokens_per_s": round(rate["tutor", "medium"]),
+    }
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""What all tests share: the set-up of a run, whole notebooks for nbval, a count at the end."""
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from house_rules import NOTEBOOKS, comparison
+from hypothesis import settings
+from nbval.plugin import IPyNbCell
+
+# Tests are not timed: a busy machine must not fail them.
+settings.register_profile("house", deadline=None)
+settings.load_profile("house")
+
+# Notebooks run in their own folder, where a relative path would point elsewhere.
+if os.environ.get("TUTOR_DATA"):
+    os.environ["TUTOR_DATA"] = str(Path(os.environ["TUTOR_DATA"]).resolve())
+
+# Workers that share the cores: more threads than cores make each of them wait for the others.
+workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+if workers > 1:
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_finish(session):
+    """Run a chosen cell (`--lf`, `-k`) after all cells before it, in the order of the notebook."""
+    last = {}
+    for item in session.items:
+        if isinstance(item, IPyNbCell):
+            last[item.parent] = max(last.get(item.parent, 0), item.cell_num)
+    whole = []
+    for item in session.items:
+        if not isinstance(item, IPyNbCell):
+            whole.append(item)
+        elif item.parent in last:
+            whole.extend(list(item.parent.collect())[: last.pop(item.parent) + 1])
+    session.items[:] = whole
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Counted from the files, so that it does not matter which worker ran what."""
+    counts = [comparison(nbformat.read(p, as_version=4)) for p in sorted(NOTEBOOKS.glob("*.ipynb"))]
+    terminalreporter.write_line(
+        f"{len(counts)} notebooks: {sum(c for c, _ in counts)} code cells compared strictly, "
+        f"{sum(out for _, out in counts)} tagged out"
+    )

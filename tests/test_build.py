@@ -1,0 +1,124 @@
+"""`python -m tutor.build`: same bytes twice, one sentence for a failing cell, whole files only."""
+
+import base64
+import struct
+import zlib
+
+import nbformat
+import pytest
+
+from tutor.build import main, scrub, strip_png_text
+
+TEXT = """# A page
+
+```{code-cell}
+import sys
+for i in range(3):
+    print(i, file=sys.stderr if i % 2 else sys.stdout)
+```
+
+An error that is meant:
+
+```{code-cell}
+:tags: [raises-exception]
+
+{}["key"]
+```
+
+A picture:
+
+```{code-cell}
+import matplotlib.pyplot as plt
+_ = plt.plot([1, 2])
+```
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "01_page.md").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+def run(folder, *arguments):
+    return main([*arguments, "--folder", str(folder)])
+
+
+def test_build_twice_check_and_failure(folder, capsys):
+    source, notebook = folder / "source" / "01_page.md", folder / "01_page.ipynb"
+    assert run(folder) == 0
+    first = notebook.read_bytes()
+    built = nbformat.read(notebook, as_version=4)
+    nbformat.validate(built)
+    assert [cell.get("execution_count") for cell in built.cells] == [None, 1, None, 2, None, 3]
+    assert built.cells[1].outputs[0].text == "0\n2\n"
+    assert built.cells[3].outputs[0].traceback == ["KeyError: 'key'"]
+    assert b"\r" not in first
+    assert b"tEXt" not in base64.b64decode(built.cells[5].outputs[0].data["image/png"])
+
+    notebook.unlink()
+    assert run(folder, "01") == 0
+    assert notebook.read_bytes() == first
+    assert run(folder, "--check") == 0
+
+    source.write_text(TEXT.replace("range(3)", "range(4)"), encoding="utf-8")
+    assert run(folder, "--check") == 1
+    assert "01_page.ipynb: differs" in capsys.readouterr().out
+    assert notebook.read_bytes() == first
+
+    source.write_text(TEXT.replace("range(3)", "range(-1 / 0)"), encoding="utf-8")
+    assert run(folder) == 1
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "01_page.md, cell 1 ('import sys') raised ZeroDivisionError" in said
+    assert notebook.read_bytes() == first
+    assert sorted(path.name for path in folder.iterdir()) == ["01_page.ipynb", "source"]
+
+
+def test_unknown_name_lists_the_texts(folder, capsys):
+    assert run(folder, "7") == 2
+    assert "there: 01_page" in capsys.readouterr().err
+
+
+def chunk(kind, data):
+    length, checksum = struct.pack(">I", len(data)), struct.pack(">I", zlib.crc32(kind + data))
+    return length + kind + data + checksum
+
+
+def test_png_loses_its_text_alone():
+    head, end = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", bytes(13)), chunk(b"IEND", b"")
+    pixels = chunk(b"IDAT", b"tEXt inside the pixels")
+    named = head + chunk(b"tEXt", b"Software\0Someone") + pixels + chunk(b"iTXt", b"") + end
+    assert strip_png_text(named) == head + pixels + end
+
+
+def test_scrub_leaves_no_clock_no_kernel_and_no_widget_beside_a_picture():
+    widget = "application/vnd.jupyter.widget-view+json"
+    png = base64.b64encode(b"\x89PNG\r\n\x1a\n" + chunk(b"IEND", b"")).decode()
+    bar = "100%|██████████| 30/30 [00:01<00:00, 25.3it/s, loss=1.2]\n"
+    outputs = [
+        nbformat.v4.new_output("stream", name="stderr", text=bar),
+        nbformat.v4.new_output("display_data", {widget: {}, "image/png": png}),
+        nbformat.v4.new_output("display_data", {widget: {}, "text/plain": "Slider"}),
+    ]
+    cell = nbformat.v4.new_code_cell("f()", outputs=outputs, execution_count=7)
+    cell.metadata = {"tags": ["wide"], "collapsed": True}
+    notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"widgets": {}})
+    scrub(notebook)
+    assert notebook.cells[0] == {
+        "cell_type": "code",
+        "execution_count": 1,
+        "id": "cell-000",
+        "metadata": {"tags": ["wide"]},
+        "outputs": [
+            {"output_type": "stream", "name": "stderr", "text": "100%|██████████| 30/30\n"},
+            {"output_type": "display_data", "metadata": {}, "data": {"image/png": png}},
+            {
+                "output_type": "display_data",
+                "metadata": {},
+                "data": {widget: {}, "text/plain": "Slider"},
+            },
+        ],
+        "source": "f()",
+    }
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}

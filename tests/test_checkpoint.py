@@ -1,0 +1,234 @@
+"""Model folders: what goes in comes out, what is damaged is named, what was good stays."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
+
+from tutor import checkpoint
+from tutor.checkpoint import load_model, save_model
+from tutor.text.tokenizer import Tokenizer
+from tutor.transformer import Transformer, TransformerConfig
+
+TOKENIZER = Tokenizer.train(["a red dog", "un chien rouge"], 270)
+CONFIG = TransformerConfig(
+    len(TOKENIZER), d_model=12, num_heads=3, d_ff=8, num_layers=2, dropout=0.5, max_len=20
+)
+
+
+def make_model(**changes):
+    return Transformer(replace(CONFIG, **changes))
+
+
+def state(folder):
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole") / "model"
+    save_model(folder, make_model(), TOKENIZER)
+    return folder
+
+
+@pytest.fixture
+def folder(whole, tmp_path):
+    """A good model folder, to be damaged."""
+    copy = tmp_path / "model"
+    copy.mkdir()
+    for name, data in state(whole).items():
+        (copy / name).write_bytes(data)
+    return copy
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"positions": "learned", "norm_first": True}, {"d_k": 5, "d_v": 7, "num_heads": 5}],
+)
+def test_what_was_saved_is_loaded(changes, tmp_path):
+    model = make_model(**changes)
+    save_model(tmp_path, model, TOKENIZER, card="Déjà vu\n", training={"steps": 3})
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    loaded, tokenizer = load_model(tmp_path)
+    assert torch.equal(torch.rand(3), expected)  # loading draws no random numbers
+    assert loaded.config == model.config and not loaded.training
+    ids = torch.tensor([tokenizer.encode("a red dog")])
+    assert torch.equal(loaded(ids, ids), model.eval()(ids, ids))
+    assert (tmp_path / "card.md").read_bytes() == "Déjà vu\n".encode()
+    assert json.loads((tmp_path / "training.json").read_text()) == {"steps": 3}
+
+
+def test_half_precision_is_half_the_size_and_is_loaded_as_float32(whole, tmp_path):
+    model, tokenizer = load_model(whole)
+    save_model(tmp_path / "half", model, tokenizer, dtype=torch.float16)
+    sizes = [(path / "model.safetensors").stat().st_size for path in (whole, tmp_path / "half")]
+    assert sizes[1] < 0.75 * sizes[0]
+    half = load_model(tmp_path / "half")[0].state_dict()
+    for name, tensor in model.state_dict().items():
+        assert half[name].dtype == torch.float32
+        assert torch.equal(half[name], tensor.half().float())
+
+
+def edit_config(**changes):
+    def damage(folder):
+        values = json.loads((folder / "config.json").read_text())
+        values |= changes
+        values = {name: value for name, value in values.items() if value != "DELETE"}
+        (folder / "config.json").write_text(json.dumps(values))
+
+    return damage
+
+
+def edit_tensors(change):
+    def damage(folder):
+        tensors = load_file(folder / "model.safetensors")
+        change(tensors)
+        save_file(tensors, folder / "model.safetensors")
+
+    return damage
+
+
+def write(name, data):
+    return lambda folder: (folder / name).write_bytes(data)
+
+
+OTHER = Tokenizer.train(["a red dog"], 262)
+
+DAMAGE = {
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "holds no model.safetensors"),
+    "no config": (lambda f: (f / "config.json").unlink(), "holds no config.json"),
+    "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), "holds no tokenizer.json"),
+    "not JSON": (write("config.json", b'{"d_model": '), "is not a JSON file"),
+    "not UTF-8": (write("config.json", b"\xff"), "is not a JSON file"),
+    "a list": (write("config.json", b"[]"), "one JSON object"),
+    "not a tokenizer": (write("tokenizer.json", b"{}"), "is not a tokenizer file"),
+    "not safetensors": (write("model.safetensors", b"x" * 99), "damaged or cut short"),
+    "empty weights": (write("model.safetensors", b""), "damaged or cut short"),
+    "from the future": (edit_config(format_version=2), "format_version 2"),
+    "unknown field": (edit_config(colour="red"), "unknown field 'colour'"),
+    "missing field": (edit_config(d_ff="DELETE"), "lacks the field 'd_ff'"),
+    "text for a number": (edit_config(d_model="12"), "d_model = '12'"),
+    "true for a number": (edit_config(num_layers=True), "num_layers = True"),
+    "text for a share": (edit_config(dropout="0.1"), "dropout = '0.1'"),
+    "number for a switch": (edit_config(norm_first=1), "norm_first = 1"),
+    "no such positions": (edit_config(positions="relative"), "describes no model: positions"),
+    "heads that do not divide": (edit_config(num_heads=5), "describes no model: d_model=12"),
+    "another width": (edit_config(d_model=24), r"is \[\d+, 12\] instead of \[\d+, 24\]"),
+    "fewer layers": (edit_config(num_layers=1), "has no place in the model"),
+    "more layers": (edit_config(num_layers=3), r"tensor \S+ is missing"),
+    "far too many layers": (edit_config(num_layers=999_999), "999999 layers"),
+    "far too long": (edit_config(max_len=10**12), "1000000 is the most"),
+    "far too wide": (edit_config(d_ff=1_000_000), r"instead of \[1000000"),
+    "other tokenizer": (lambda f: OTHER.save(f / "tokenizer.json"), "has 262 ids"),
+    "tensor left out": (
+        edit_tensors(lambda tensors: tensors.pop("embedding.weight")),
+        "embedding.weight is missing",
+    ),
+    "tensor too many": (
+        edit_tensors(lambda t: t.update(extra=torch.ones(2))),
+        "extra has no place",
+    ),
+    "whole numbers": (
+        edit_tensors(lambda t: t.update({k: v.int() for k, v in t.items()})),
+        "as I32",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_damage_is_named_in_one_sentence(case, folder):
+    damage, words = DAMAGE[case]
+    damage(folder)
+    with pytest.raises((FileNotFoundError, ValueError), match=words) as caught:
+        load_model(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no model folder"):
+        load_model(tmp_path / "nowhere")
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_weights_cut_anywhere_are_refused(whole, tmp_path_factory, data):
+    weights = (whole / "model.safetensors").read_bytes()
+    end = data.draw(st.integers(0, len(weights) - 1))
+    path = tmp_path_factory.mktemp("cut")
+    for name, content in state(whole).items():
+        (path / name).write_bytes(content)
+    (path / "model.safetensors").write_bytes(weights[:end])
+    with pytest.raises(ValueError, match="damaged or cut short"):
+        load_model(path)
+
+
+class Failure(Exception):
+    pass
+
+
+def fail(*args, **kwargs):
+    raise Failure
+
+
+def fail_the_second_time(monkeypatch):
+    replace, calls = os.replace, []
+
+    def second(a, b):
+        calls.append(a)
+        if len(calls) == 2:
+            raise Failure
+        replace(a, b)
+
+    monkeypatch.setattr(os, "replace", second)
+
+
+FAILURES = {
+    "while the tokenizer is written": lambda m: m.setattr(Tokenizer, "save", fail),
+    "while the weights are written": lambda m: m.setattr(checkpoint, "save", fail),
+    "between the two renamings": fail_the_second_time,
+}
+
+
+@pytest.mark.parametrize("case", FAILURES)
+def test_a_failed_save_leaves_everything_as_it_was(case, folder, monkeypatch):
+    before = state(folder)
+    FAILURES[case](monkeypatch)
+    with pytest.raises(Failure):
+        save_model(folder, make_model(), TOKENIZER, card="new")
+    assert state(folder) == before
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_saving_replaces_the_folder_as_a_whole(folder):
+    save_model(folder, make_model(), TOKENIZER, card="old", training={})
+    model = make_model(norm_first=True)
+    save_model(folder, model, TOKENIZER)
+    assert sorted(state(folder)) == ["config.json", "model.safetensors", "tokenizer.json"]
+    assert load_model(folder)[0].config == model.config
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+def test_what_must_not_be_saved(tmp_path):
+    broken = make_model()
+    with torch.no_grad():
+        broken.embedding.weight[3, 3] = float("nan")
+    with pytest.raises(ValueError, match="embedding.weight holds numbers that are not finite"):
+        save_model(tmp_path / "a", broken, TOKENIZER)
+    with pytest.raises(ValueError, match="has 262 ids"):
+        save_model(tmp_path / "a", make_model(), OTHER)
+    with pytest.raises(ValueError, match="dtype must be"):
+        save_model(tmp_path / "a", make_model(), TOKENIZER, dtype=torch.int8)
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ValueError, match=r"not part of a model \(notes.txt\)"):
+        save_model(tmp_path, make_model(), TOKENIZER)
+    with pytest.raises(ValueError, match="is a file"):
+        save_model(tmp_path / "notes.txt", make_model(), TOKENIZER)
+    assert state(tmp_path) == {"notes.txt": b"mine"}

@@ -1,0 +1,175 @@
+"""The command line as a shell sees it: streams, exit codes, files."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
+
+import pytest
+import torch
+
+from tutor import Transformer, TransformerConfig, Translator
+from tutor.__main__ import main
+from tutor.text.tokenizer import Tokenizer
+
+# The whole corpus would take most of the time of this test.
+SMALL = "import sys, tutor.recipes as r; r.BUILTIN_PAIRS = 300; from tutor.__main__ import main; "
+TRAIN = [sys.executable, "-c", SMALL + "sys.exit(main())", "train"]
+TUTOR = [sys.executable, "-m", "tutor"]
+# As on a computer whose language is not set up: UTF-8 must not depend on it.
+PLAIN = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+
+
+def run(command, **kwargs):
+    return subprocess.run(list(map(str, command)), capture_output=True, env=PLAIN, **kwargs)
+
+
+def run_here(arguments, monkeypatch, text=b""):
+    """The exit code of the command line in this process, which is left as it was."""
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    precision = torch.get_float32_matmul_precision()
+    try:
+        return main(list(map(str, arguments)))
+    except SystemExit as end:
+        return end.code
+    finally:
+        torch.set_float32_matmul_precision(precision)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    """A model folder that writes nonsense, quickly."""
+    torch.manual_seed(0)
+    config = TransformerConfig(260, d_model=8, num_heads=2, d_ff=16, num_layers=1, max_len=40)
+    folder = tmp_path_factory.mktemp("toy") / "model"
+    Translator(Transformer(config), Tokenizer.train([], 260)).save(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    """A model folder that the command line trained for seconds, and what it said meanwhile."""
+    folder = tmp_path_factory.mktemp("command line") / "deep" / "model"
+    return folder, run([*TRAIN, "--minutes", 0.03, "--seed", 3, "--out", folder])
+
+
+def test_train_writes_a_model_folder_and_says_how_on_standard_error(trained):
+    folder, result = trained
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == b""
+    assert b"a step" in result.stderr and b"training: 100%" in result.stderr
+    about = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    assert about["steps"] == about["recipe"]["steps"] >= 5
+    assert (about["sentence_pairs"], about["recipe"]["seed"]) == (300, 3)
+    assert about["loss"][-1] < about["loss"][0]
+    assert len(Translator.load(folder).translate(["A dog is running."])) == 1
+
+
+def test_the_same_number_of_steps_and_seed_give_the_same_weights(trained, tmp_path):
+    folder, _ = trained
+    steps = json.loads((folder / "training.json").read_text(encoding="utf-8"))["steps"]
+    assert run([*TRAIN, "--steps", steps, "--seed", 3, "--out", tmp_path]).returncode == 0
+    weights = [(path / "model.safetensors").read_bytes() for path in (folder, tmp_path)]
+    assert weights[0] == weights[1]
+
+
+def test_translate_gives_a_line_for_a_line(toy):
+    lines = ["A dog is running.", "", "L'été, 🙂\u2028 it\x0brains.", "  ", "A boy", "long " * 50]
+    text = "\ufeff" + "\r\n".join(lines)  # a BOM in front, and no line end at the end
+    result = run([*TUTOR, "translate", "--model", toy], input=text.encode())
+    assert result.returncode == 0, result.stderr
+    with pytest.warns(UserWarning, match="were cut"):
+        expected = Translator.load(toy).translate(lines)
+    assert result.stdout.decode() == "".join(f"{line}\n" for line in expected)
+    assert expected[1] == expected[3] == "" not in expected[::2]
+    errors = result.stderr.decode()
+    assert "translated: 6line" in errors
+    assert "tutor: 1 of 6 texts have more than the 39 tokens" in errors
+
+
+def test_a_line_stays_a_line_whatever_the_model_writes(toy, monkeypatch, capsys):
+    monkeypatch.setattr(Translator, "translate", lambda self, texts: ["a\nb\r\nc"] * len(texts))
+    assert run_here(["translate", "--model", toy], monkeypatch, b"one\ntwo\n") == 0
+    assert capsys.readouterr().out == "a b  c\na b  c\n"
+
+
+def test_text_that_is_not_utf8_is_refused(toy, monkeypatch, capsys):
+    assert run_here(["translate", "--model", toy], monkeypatch, b"A dog.\n\xff\n") == 2
+    assert "tutor: Line 2 of the input is not UTF-8" in capsys.readouterr().err
+
+
+def test_translate_ends_quietly_when_its_reader_goes(toy):
+    process = subprocess.Popen(
+        [*TUTOR, "translate", "--model", toy],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    process.stdout.close()
+    process.stdout = None
+    _, errors = process.communicate(b"A dog is running.\n")
+    assert process.returncode == 1
+    assert b"Error" not in errors and b"tutor:" not in errors
+
+
+def test_evaluate_prints_json_and_nothing_else(toy):
+    result = run([*TUTOR, "evaluate", "--corpus", "builtin", "--json", "--model", toy])
+    assert result.returncode == 0, result.stderr
+    scores = json.loads(result.stdout)
+    assert result.stdout.count(b"\n") == 1 and b"translating: 100%" in result.stderr
+    assert (scores["split"], scores["sentences"]) == ("test", 1000) and scores["seconds"] > 0
+    assert 0 <= scores["exact_match"] <= 1
+    assert "tok:13a" in scores["bleu"]["signature"]
+    assert "tok:none" in scores["moses_bleu"]["signature"]
+    assert all(0 <= scores[name]["score"] <= 100 for name in ("bleu", "moses_bleu", "chrf"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to the whole console")
+def test_ctrl_c_saves_nothing_and_shows_no_traceback(tmp_path):
+    process = subprocess.Popen(
+        [*TRAIN, "--steps", "1000000", "--out", tmp_path / "model"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    for line in process.stderr:
+        if "parameters" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 130
+    assert "tutor: stopped: nothing was saved" in errors and "Traceback" not in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "command, words",
+    [
+        ("", "required: COMMAND"),
+        ("train --steps 0", "'0' is not a whole number from 1"),
+        ("train --minutes nan", "'nan' is not a number from"),
+        ("train --minutes 1 --steps 1", "not allowed with"),
+        ("train --seed x", "'x' is not a whole number from 0"),
+        ("train --out FILE", "is a file"),
+        ("train --out FILE/model", "Cannot write into"),
+        ("train --out .", "not part of a model (FILE)"),
+        ("train --pair en-de --out new", "The built-in corpus has no en-de"),
+        ("translate --model nowhere", "There is no model folder nowhere"),
+        ("evaluate --model MODEL --split nothing", "split is 'nothing'"),
+        ("evaluate --model MODEL --corpus multi30k", "There is no test_2016_flickr.en.gz in ."),
+    ],
+)
+def test_wrong_use_is_answered_in_one_line(command, words, toy, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TUTOR_DATA", ".")
+    (tmp_path / "FILE").write_text("")
+    arguments = [toy if word == "MODEL" else word for word in command.split()]
+    code = run_here(arguments, monkeypatch)
+    out, errors = capsys.readouterr()
+    lines = errors.splitlines()
+    if "--pair" in command:
+        lines = lines[1:]  # training has begun
+    assert code == 2 and out == ""
+    assert len(lines) == 1 and lines[0].startswith("tutor: ") and words in lines[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["FILE"]

@@ -1,0 +1,263 @@
+"""The rules of the house, held by every chapter; and each rule shown a page that breaks it."""
+
+import gzip
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import nbformat
+import pytest
+from house_rules import MACHINE_PATH, NOTEBOOKS, ROOT, RULES, Page, comparison, package_definitions
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+CHAPTERS = sorted(NOTEBOOKS.glob("*.ipynb"))
+RULE = {rule.__name__: rule for rule in RULES}
+
+
+@pytest.fixture(scope="module", params=CHAPTERS, ids=lambda path: path.stem)
+def chapter(request):
+    return Page.load(request.param)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=RULE)
+def test_chapter(chapter, rule):
+    broken = rule(chapter)
+    if broken:
+        pytest.fail("\n  ".join([rule.__doc__.splitlines()[0], *broken]), pytrace=False)
+
+
+def test_every_text_has_its_notebook_and_every_notebook_its_text():
+    texts = {path.stem for path in (NOTEBOOKS / "source").glob("*.md")}
+    assert texts == {path.stem for path in CHAPTERS}
+
+
+def test_at_most_two_percent_of_the_cells_are_not_compared():
+    counts = [comparison(nbformat.read(path, as_version=4)) for path in CHAPTERS]
+    out = sum(out for _, out in counts)
+    assert out <= 0.02 * sum(compared + out for compared, out in counts)
+
+
+# ---- each rule sees the page that breaks it
+
+OPENING = """# Pages
+
+[Previous](01_before.ipynb) | [Next](03_after.ipynb)
+
+**Question.** What is a page?
+
+**You will be able to**
+
+- read one
+- write one
+- burn one
+
+**You need** eyes.
+
+**Time** 10 minutes to read, 5 seconds to run on a CPU.
+"""
+SYMBOLS = """| symbol | code | shape | meaning |
+|---|---|---|---|
+| $Y$ | `Y` | (T, d_v) | output |
+"""
+CLOSING = "## What can go wrong\n\n## Summary\n\n## Your turn\n\n## Sources"
+ALT = "A line that rises from one to two, without a turn."
+TEXT = f"""{OPENING}
++++
+
+{SYMBOLS}
++++
+
+Now.
+
+```{{code-cell}}
+Y = A @ V  # (T, d_v)
+```
+
+{CLOSING}
+"""
+
+
+def code(source, *outputs, tags=(), count=1):
+    metadata = {"tags": list(tags)} if tags else {}
+    return new_code_cell(source, outputs=list(outputs), metadata=metadata, execution_count=count)
+
+
+def page(*middle, opening=OPENING, symbols=SYMBOLS, closing=CLOSING, **metadata):
+    """A page that keeps every rule, unless one of the parts given breaks it."""
+    texts = [new_markdown_cell(text) for text in (opening, symbols, "Now.", closing)]
+    middle = middle or (code("Y = A @ V  # (T, d_v)"),)
+    notebook = new_notebook(cells=texts[:3] + list(middle) + texts[3:], metadata=metadata)
+    return Page(notebook, text=TEXT, chapters=["01_before", "02_example", "03_after"])
+
+
+def picture(alt=ALT, html=None, kind="image/png"):
+    data = {kind: "iVBORw0KGgo="} | ({"text/html": html} if html else {})
+    return new_output("display_data", data=data, metadata={kind: {"alt": alt}} if alt else {})
+
+
+ERROR = new_output("error", ename="ValueError", evalue="no", traceback=[])
+
+
+def shipped():
+    """The code of some function of the package, without its docstring."""
+    return next(iter(package_definitions()["causal_mask"].values()))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=RULE)
+def test_good_page_keeps_every_rule(rule, tmp_path):
+    good = page()
+    good.folder = tmp_path
+    for neighbour in ("01_before", "03_after"):
+        (tmp_path / f"{neighbour}.ipynb").touch()
+    assert rule(good) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "bad"),
+    [
+        ("same_as_text", page(code("Y = V @ A  # (T, d_v)"))),
+        ("same_as_text", page(code("Y = A @ V  # (T, d_v)", tags=["nbval-skip"]))),
+        ("same_as_text", page(closing=CLOSING + "\nMore.")),
+        ("executed_in_order", page(code("a", count=None))),
+        ("executed_in_order", page(code("a", count=2))),
+        ("no_errors", page(code("f()", ERROR))),
+        ("no_errors", page(code("f()", tags=["raises-exception"]))),
+        ("compared", page(code("f()", tags=["nbval-skip"]))),
+        ("compared", page(code("f()  # not compared: ", tags=["nbval-ignore-output"]))),
+        ("compared", page(code("# NBVAL_SKIP\nf()"))),
+        ("nbval_can_follow", page(code("plt.plot(x);"))),
+        ("nbval_can_follow", page(code("out = widgets.Output()\nwith out:\n    print(1)"))),
+        ("nbval_can_follow", page(code("interact(f, x=3)"))),
+        ("short_cells", page(code("a\n" * 26), new_markdown_cell("b"), code("a"), code("a"))),
+        ("short_cells", page(code("a\n" * 9))),
+        ("prose_between", page(code("a"), code("b"))),
+        ("opening", page(opening=OPENING.replace("# Pages", "Pages"))),
+        ("opening", page(closing=CLOSING + "\n\n# Another title")),
+        ("opening", page(opening=OPENING.replace("**Question.**", "Question:"))),
+        ("opening", page(opening=OPENING.replace("- burn one", ""))),
+        ("opening", page(opening=OPENING.replace("**You need**", "You need"))),
+        ("opening", page(opening=OPENING.replace("5 seconds to run", "quick to run"))),
+        ("opening", page(opening=OPENING.replace("(01_before.ipynb)", "(00_start.ipynb)"))),
+        ("opening", page(opening=OPENING.replace("(03_after.ipynb)", "(04_later.ipynb)"))),
+        ("symbol_table", page(symbols=SYMBOLS.replace("shape", "size"))),
+        ("sections", page(closing=CLOSING.replace("## Your turn", "### Your turn"))),
+        ("sections", page(closing=CLOSING.replace("## Summary", "") + "\n\n## Summary")),
+        ("small", page(code("a", new_output("stream", text="a" * 1_000_000)))),
+        ("small", page(widgets={"state": {}})),
+        ("plain_words", page(closing="Just do it.")),
+        ("short_sentences", page(closing="word " * 36)),
+        ("short_sentences", page(closing="- " + "word " * 20 + "\n  " + "$x$ " * 16)),
+        ("links_resolve", page(closing="[a](nowhere.md#there)")),
+        ("links_resolve", page(closing='<img src="../images/nowhere.svg" alt="Nothing">')),
+        ("alt_texts", page(closing="![](../images/a.svg)")),
+        ("alt_texts", page(closing='<img src="a.svg" alt="">')),
+        ("alt_texts", page(code("a", picture(alt=None)))),
+        ("alt_texts", page(code("a", picture(alt="A line.")))),
+        ("alt_texts", page(code("a", picture(html='<img src="data:,">')))),
+        ("alt_texts", page(code("a", picture(alt=None, kind="image/svg+xml")))),
+        ("no_remote_pictures", page(closing="![A line](https://example.org/a.png)")),
+        ("no_remote_pictures", page(code("a", picture(html='<script src="//example.org/a.js">')))),
+        ("no_machine_in_outputs", page(code("a", new_output("stream", text="in /" + "tmp/x.py")))),
+        ("shapes_said", page(code("Y = A @ V"))),
+        ("shapes_said", page(code("Y = A @ V  # the output"))),
+        ("shapes_said", page(code("Y = (A  # (T, S)\n     @ V)"))),
+        ("shapes_said", page(code("E = Q @ K.mT  # (T, S)\nX = X.reshape(2, 3)"))),
+        ("shapes_said", page(code("print(X.T)"))),
+        ("shapes_said", page(code("Y = torch.einsum('ts,sd->td', A, V)"))),
+        ("same_definitions", page(code("def causal_mask(T):\n    return None"))),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_page_is_seen(rule, bad):
+    assert RULE[rule](bad)
+
+
+@pytest.mark.parametrize(
+    ("rule", "fine"),
+    [
+        ("no_errors", page(code("f()", ERROR, tags=["raises-exception"]))),
+        ("compared", page(code("f()  # not compared: it shows the clock", tags=["nbval-skip"]))),
+        ("alt_texts", page(code("a", picture()))),
+        ("alt_texts", page(code("a", picture(alt=None, html=f'<img src="data:," alt="{ALT}">')))),
+        ("shapes_said", page(code("@torch.no_grad()\ndef f(T):\n    return T"))),
+        ("shapes_said", page(code("Y = f(\n    A @ V,\n)  # (T, d_v)"))),
+        ("shapes_said", page(code("# A @ V\nprint('X.T and X.view(2)')"))),
+        ("plain_words", page(closing="Adjust `just`; ```\njust\n``` and justify.")),
+        ("short_sentences", page(closing="- " + "word " * 30 + "\n- " + "word " * 30)),
+        ("short_sentences", page(closing="word " * 30 + "end. " + "Word " * 30)),
+        ("same_definitions", page(code(shipped().replace(":", ':\n    "Another docstring."', 1)))),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_rules_do_not_cry_wolf(rule, fine):
+    assert RULE[rule](fine) == []
+
+
+def test_count_of_compared_cells():
+    cells = [code("a"), code("b", tags=["nbval-skip"]), code("c", tags=["raises-exception"])]
+    assert comparison(page(*cells).notebook) == (2, 1)
+
+
+# ---- the repository
+
+FORBIDDEN = re.compile(
+    r"\.(pt|pth|ckpt|bin|pkl|pickle|npy|npz|onnx|h5|gz|zip|tar|py[co]|DS_Store)$"
+)
+
+
+@pytest.fixture(scope="module")
+def files():
+    """What is committed, or would be."""
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT, capture_output=True, text=True,
+    )  # fmt: skip
+    if listing.returncode:
+        pytest.skip("not a git checkout")
+    paths = [ROOT / name for name in listing.stdout.split("\0") if name]
+    return [path for path in paths if path.is_file()]
+
+
+def test_no_file_that_hides_its_contents(files):
+    """Weights are safetensors only; no archives, no caches, no pickles."""
+    assert [path for path in files if FORBIDDEN.search(path.name)] == []
+
+
+def test_no_machine_paths_in_the_files(files):
+    found = [
+        (path.relative_to(ROOT).as_posix(), match[0])
+        for path in files
+        if path.suffix not in (".png", ".safetensors", ".ipynb")  # outputs have their own rule
+        for match in MACHINE_PATH.finditer(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+def test_package_neither_pickles_nor_loads_pickles():
+    """Opening a pickle runs whatever its author wrote; safetensors and JSON cannot."""
+    pickles = re.compile(r"^\s*(import|from) c?pickle\b|\btorch\.(load|save)\b", re.M)
+    sources = (ROOT / "tutor").rglob("*.py")
+    assert [path for path in sources if pickles.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_no_caption_of_multi30k_is_in_the_files(files):
+    """Its terms do not let us pass it on; captions under ten words could be anyone's."""
+    if not os.environ.get("TUTOR_DATA"):
+        pytest.skip("TUTOR_DATA names no folder with Multi30k")
+    captions = {}  # by their first ten words
+    for path in Path(os.environ["TUTOR_DATA"]).glob("*.gz"):
+        for line in gzip.open(path, "rt", encoding="utf-8"):
+            words = re.findall(r"\w+", line.lower())
+            if len(words) >= 10:
+                captions.setdefault(tuple(words[:10]), []).append(words)
+    found = []
+    for path in files:
+        if path.suffix not in (".png", ".safetensors"):
+            text = path.read_text(encoding="utf-8").replace(r"\n", " ").lower()
+            words = re.findall(r"\w+", text)
+            for i in range(len(words) - 9):
+                for caption in captions.get(tuple(words[i : i + 10]), ()):
+                    if words[i : i + len(caption)] == caption:
+                        found.append((path.relative_to(ROOT).as_posix(), " ".join(caption)))
+    assert captions and not found

@@ -1,0 +1,86 @@
+"""Recorded attention is that of the very forward pass, and nothing stays behind."""
+
+import math
+
+import pytest
+import torch
+from pytorch_twins import assert_equal, small_model
+
+from tutor import MultiHeadAttention, record_attention
+
+SOURCE = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])
+TARGET = torch.tensor([[2, 6, 9], [2, 5, 0]])
+
+
+def hooks(model):
+    return sum(len(module._forward_hooks) for module in model.modules())
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_matrices_are_those_of_this_forward_pass(norm_first):
+    # Dropout is on, so a second pass would compute others.
+    model = small_model(dropout=0.4, norm_first=norm_first, d_k=4, d_v=5)
+    seen = []  # what went into each attention, in the order of the pass
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            module.register_forward_pre_hook(lambda module, args: seen.append((module, *args)))
+    with record_attention(model) as attention:
+        model(SOURCE, TARGET)
+    assert list(attention) == ["encoder", "decoder", "cross"]
+    recorded = attention["encoder"] + [
+        A for pair in zip(attention["decoder"], attention["cross"], strict=True) for A in pair
+    ]
+    assert len(recorded) == len(seen) == 2 + 2 * 2
+    for A, (module, X_Q, X_KV, mask) in zip(recorded, seen, strict=True):
+        for head in range(3):
+            columns = slice(4 * head, 4 * head + 4)
+            Q, K = X_Q @ module.W_Q[:, columns], X_KV @ module.W_K[:, columns]
+            E = torch.einsum("ntd,nsd->nts", Q, K) / math.sqrt(4)
+            weights = E.exp() * ~mask[:, 0]
+            assert_equal(A[:, head], (weights / weights.sum(-1, keepdim=True)).detach())
+
+
+def test_shapes_kinds_and_masks():
+    with record_attention(model := small_model()) as attention:
+        model(SOURCE, TARGET)
+    assert [A.shape for A in attention["encoder"]] == [(2, 3, 5, 5)] * 2
+    assert [A.shape for A in attention["decoder"]] == [(2, 3, 3, 3)] * 2
+    assert [A.shape for A in attention["cross"]] == [(2, 3, 3, 5)] * 2
+    assert not any(A.requires_grad for kind in attention.values() for A in kind)
+    for A in attention["encoder"] + attention["cross"]:
+        assert (A[1, :, :, 3:] == 0).all() and (A[0] > 0).all()  # padding of the source
+    for A in attention["decoder"]:
+        assert A.equal(A.tril())
+
+
+def test_recording_changes_nothing_and_leaves_nothing_behind():
+    model = small_model()
+    plain = model(SOURCE, TARGET)
+    with record_attention(model):
+        assert hooks(model) == 6
+        assert model(SOURCE, TARGET).equal(plain)
+    assert hooks(model) == 0
+    with pytest.raises(ZeroDivisionError), record_attention(model) as attention:
+        model(SOURCE, TARGET)
+        raise ZeroDivisionError
+    assert hooks(model) == 0
+    assert attention["cross"][1].shape == (2, 3, 3, 5)  # what was seen before is still there
+
+
+def test_a_second_pass_replaces_the_first_and_one_outside_does_not():
+    model = small_model()
+    with record_attention(model) as attention:
+        model(SOURCE, TARGET)
+        first = attention["encoder"][0]
+        model(SOURCE[:1], TARGET[:1])
+    assert [len(kind) for kind in attention.values()] == [2, 2, 2]
+    assert_equal(attention["encoder"][0], first[:1])
+    model(SOURCE, TARGET)
+    assert attention["encoder"][0].shape == (1, 3, 5, 5)
+
+
+def test_one_layer_alone_can_be_recorded():
+    layer = small_model().encoder.layers[1]
+    with record_attention(layer) as attention:
+        layer(torch.ones(1, 4, 12, dtype=torch.float64))
+    assert_equal(attention["encoder"][0], torch.full((1, 3, 4, 4), 0.25, dtype=torch.float64))

@@ -1,0 +1,219 @@
+"""Loss, schedule and optimiser against PyTorch's; the loop learns, and repeats itself."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pytorch_twins import assert_equal, assert_same, random_tensors, randomize, small_model
+from torch.nn import functional as F
+
+from tutor import Transformer, TransformerConfig, training
+from tutor.decoding import greedy
+from tutor.text.batches import Batch, make_batch
+from tutor.text.tokenizer import PAD
+from tutor.training import (
+    Muon,
+    Recipe,
+    batches_forever,
+    inverse_square_root,
+    make_optimizers,
+    smoothed_cross_entropy,
+    train,
+    translation_loss,
+    warmup_cosine,
+)
+
+PAIRS = [([4, 5, 6], [7, 8]), ([9], [10, 4, 5, 6]), ([6, 6], [5]), ([8, 7, 5], [9, 9, 10])]
+
+
+# ---- loss
+
+
+@given(
+    st.integers(1, 9), st.integers(2, 7), st.integers(1, 5), st.integers(1, 10),
+    st.sampled_from([0.0, 0.1, 0.5]), st.integers(0, 1000),
+)  # fmt: skip
+@settings(max_examples=50)
+def test_loss_is_pytorchs_in_chunks(tokens, vocabulary, d_model, chunk, smoothing, seed):
+    targets = torch.randint(vocabulary, (tokens,), generator=torch.Generator().manual_seed(seed))
+    assert_same(
+        lambda Y, W: smoothed_cross_entropy(Y, W, targets, smoothing, chunk),
+        lambda Y, W: F.cross_entropy(Y @ W.T, targets, label_smoothing=smoothing),
+        random_tensors(seed, (tokens, d_model), (vocabulary, d_model)),
+    )
+
+
+def test_loss_by_hand():
+    # Logits ln 3 and 0: the model says 3/4 and 1/4; the smoothed target says 0.95 and 0.05.
+    Y, W = torch.tensor([[math.log(3)]]), torch.tensor([[1.0], [0.0]])
+    loss = smoothed_cross_entropy(Y, W, torch.tensor([0]), smoothing=0.1)
+    assert loss.item() == pytest.approx(-0.95 * math.log(3 / 4) - 0.05 * math.log(1 / 4))
+
+
+def test_loss_of_huge_logits_is_finite():
+    Y, W = torch.tensor([[1e4], [-1e4]]), torch.tensor([[1.0], [-1.0], [0.0]])
+    targets = torch.tensor([0, 2])
+    loss = smoothed_cross_entropy(Y, W, targets)
+    torch.testing.assert_close(loss, F.cross_entropy(Y @ W.T, targets, label_smoothing=0.1))
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_translation_loss_is_the_mean_over_real_target_tokens(norm_first):
+    ours, theirs = (small_model(norm_first=norm_first, max_len=20) for _ in range(2))
+    batch = make_batch(PAIRS)
+    wide = Batch(*(F.pad(ids, (0, 3), value=PAD) for ids in batch))  # more padding, same loss
+    logits = theirs(batch.source, batch.target_in)
+    expected = F.cross_entropy(
+        logits.flatten(0, 1), batch.target_out.flatten(), ignore_index=PAD, label_smoothing=0.2
+    )
+    expected.backward()
+    for same in (batch, wide):
+        ours.zero_grad()
+        loss = translation_loss(ours, same, smoothing=0.2)
+        loss.backward()
+        assert_equal(loss, expected)
+        for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
+            assert_equal(p.grad, q.grad)
+
+
+# ---- schedules
+
+
+def test_warmup_then_cosine():
+    def factor(step):
+        return warmup_cosine(step, steps=110, warmup=10, last=0.02)
+
+    assert [factor(0), factor(4), factor(9), factor(10)] == pytest.approx([0.1, 0.5, 1, 1])
+    assert factor(35) == pytest.approx(0.02 + 0.98 * (1 + math.sqrt(0.5)) / 2)  # a quarter down
+    assert factor(60) == pytest.approx(0.51)
+    assert factor(110) == pytest.approx(0.02)
+    assert all(factor(step) > factor(step + 1) for step in range(10, 110))
+    assert warmup_cosine(0, steps=5, warmup=0) == 1
+
+
+def test_the_papers_schedule():
+    assert inverse_square_root(0, 512) == pytest.approx(512**-0.5 * 4000**-1.5)
+    assert inverse_square_root(3999, 512) == pytest.approx((512 * 4000) ** -0.5)  # the peak
+    assert inverse_square_root(15999, 512) == pytest.approx((512 * 16000) ** -0.5)
+
+
+def test_training_follows_the_schedule(monkeypatch):
+    rates = []
+
+    def spy(model, recipe):
+        optimizers = make_optimizers(model, recipe)
+        for optimizer in optimizers:
+            optimizer.register_step_pre_hook(
+                lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"])
+            )
+        return optimizers
+
+    monkeypatch.setattr(training, "make_optimizers", spy)
+    train(small_model().float(), PAIRS, Recipe(steps=6, warmup=2, lr=0.5, lr_rest=0.25))
+    factors = [warmup_cosine(step, 6, 2) for step in range(6)]
+    assert rates[0::2] == pytest.approx([0.5 * f for f in factors])
+    assert rates[1::2] == pytest.approx([0.25 * f for f in factors])
+
+
+# ---- optimisers
+
+
+def test_muon_is_pytorchs_step_for_step():
+    shapes = [(6, 4), (4, 6), (5, 5), (6, 4), (1, 3), (16, 2)]
+    start = [X.float() for X in random_tensors(0, *shapes)]
+    ours, theirs = ([torch.nn.Parameter(X.clone()) for X in start] for _ in range(2))
+    optimizers = [
+        Muon(ours, lr=0.02, momentum=0.9),
+        torch.optim.Muon(
+            theirs, lr=0.02, momentum=0.9, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"
+        ),
+    ]
+    for step in range(1, 5):
+        gradients = [X.float() for X in random_tensors(step, *shapes)]
+        gradients[2] = None if step == 2 else gradients[2]  # a matrix that was not used
+        gradients[4] = torch.zeros(1, 3) if step == 1 else gradients[4]
+        for parameters in (ours, theirs):
+            for p, gradient in zip(parameters, gradients, strict=True):
+                p.grad = None if gradient is None else gradient.clone()
+        for optimizer in optimizers:
+            optimizer.step()
+        for p, q, X in zip(ours, theirs, start, strict=True):
+            # bfloat16 inside: equal to 1 % of what the step moves.
+            moved = (q - X).abs().max().item()
+            torch.testing.assert_close(p, q, rtol=0, atol=0.01 * moved + 1e-7)
+
+
+def test_muon_gets_the_matrices_of_the_layers_and_adamw_the_rest():
+    model = small_model(positions="learned")
+    recipe = Recipe(steps=1)
+    muon, adamw = make_optimizers(model, recipe)
+    names = {p: name for name, p in model.named_parameters()}
+    matrices, rest = (
+        {names[p] for group in optimizer.param_groups for p in group["params"]}
+        for optimizer in (muon, adamw)
+    )
+    assert matrices.isdisjoint(rest) and matrices | rest == set(names.values())
+    assert {"embedding.weight", "positions.table"} <= rest
+    kinds = {name.split(".")[-1] for name in matrices}
+    assert kinds == {"W_Q", "W_K", "W_V", "W_O", "weight"}
+    assert {name.split(".")[-1] for name in rest} == {"weight", "bias", "table"}
+    assert not any("norm" in name for name in matrices)
+    assert muon.defaults["lr"] == recipe.lr and adamw.defaults["lr"] == recipe.lr_rest
+    assert adamw.defaults["weight_decay"] == 0
+
+
+# ---- the loop
+
+
+def tiny(seed, dropout=0.1):
+    torch.manual_seed(seed)
+    return Transformer(TransformerConfig(
+        11, d_model=32, num_heads=2, d_ff=32, num_layers=1, dropout=dropout, max_len=16,
+        norm_first=True,
+    ))  # fmt: skip
+
+
+def test_a_small_batch_is_learned_by_heart():
+    model = tiny(0, dropout=0.0)
+    batch = make_batch(PAIRS)
+    assert translation_loss(model, batch).item() > 1.5
+    seen = []
+    recipe = Recipe(steps=80, lr=0.03, lr_rest=0.03, warmup=5, smoothing=0.0)
+    history = train(model, PAIRS, recipe, on_step=lambda step, history: seen.append(step))
+    assert translation_loss(model, batch, smoothing=0.0).item() < 0.01
+    assert greedy(model, batch.source) == [target for _, target in PAIRS]
+    assert seen == list(range(80)) and len(history.loss) == 80
+    assert history.tokens == [14] * 80  # ten words and four EOS
+    assert history.loss[-1] < 0.01 < history.loss[0] and history.seconds > 0
+    assert not model.training
+
+
+def test_the_same_seed_gives_the_same_weights():
+    def weights(seed, model_seed=0):
+        model = tiny(model_seed)
+        torch.rand(seed + 3)  # what ran before must not matter
+        train(model, PAIRS, Recipe(steps=4, max_tokens=8, seed=seed))
+        return torch.cat([p.detach().flatten() for p in model.parameters()])
+
+    assert weights(1).equal(weights(1))
+    assert not weights(1).equal(weights(2))
+
+
+def test_batches_are_a_function_of_seed_and_step():
+    def first(count, seed):
+        batches = batches_forever(PAIRS, 5, seed)
+        return [next(batches).source.tolist() for _ in range(count)]
+
+    assert first(20, seed=0) == first(20, seed=0) != first(20, seed=1)
+    epochs = [first(20, seed=0)[i : i + 4] for i in range(0, 20, 4)]  # one pair a batch
+    assert len({str(sorted(epoch)) for epoch in epochs}) == 1  # every epoch has every pair
+    assert len({str(epoch) for epoch in epochs}) > 1  # in another order
+
+
+def test_training_without_pairs_is_named(monkeypatch):
+    batches = iter([[], []])  # not for ever, should nobody stop
+    monkeypatch.setattr(training, "bucket", lambda *args, **kwargs: next(batches))
+    with pytest.raises(ValueError, match="no pairs"):
+        train(randomize(tiny(0)), [], Recipe(steps=1))

@@ -1,0 +1,94 @@
+"""Text in, text out: order, blanks, neighbours, limits. The models are untrained."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tutor import Transformer, TransformerConfig, Translator, load_pretrained, translator
+from tutor.text.tokenizer import EOS, Tokenizer
+
+TOKENIZER = Tokenizer.train([], 260)  # a token a byte
+
+
+@pytest.fixture(scope="module")
+def toy():
+    torch.manual_seed(0)
+    config = TransformerConfig(260, d_model=8, num_heads=2, d_ff=16, num_layers=1, max_len=70)
+    # In float64 no rounding decides between two tokens.
+    return Translator(Transformer(config).double(), TOKENIZER)
+
+
+TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=15), max_size=5)
+
+
+@settings(max_examples=10)
+@given(texts=TEXTS)
+def test_a_translation_does_not_depend_on_its_neighbours(toy, texts):
+    alone = [toy.translate([text])[0] for text in texts]
+    assert toy.translate(texts) == alone
+    assert toy.translate(texts[::-1]) == alone[::-1]
+
+
+def test_many_texts_keep_their_order(toy):
+    texts = [str(i) for i in range(translator.BATCH)]
+    texts += ["longer " + text for text in reversed(texts)]
+    alone = {i: toy.translate([texts[i]])[0] for i in (0, 1, 64, 100, 127)}
+    assert len(set(alone.values())) > 1
+    together = toy.translate(texts)
+    assert {i: together[i] for i in alone} == alone
+
+
+@pytest.mark.filterwarnings("error")
+def test_blank_texts_give_nothing(toy):
+    assert toy.translate([]) == []
+    first, *rest = toy.translate(["dog", "", " \t\u00a0", " " * 500])
+    assert first == toy.translate(["dog"])[0] != ""
+    assert rest == ["", "", ""]
+
+
+def test_a_text_that_is_too_long_is_cut_with_a_warning(toy, monkeypatch):
+    seen, greedy = [], translator.greedy
+    monkeypatch.setattr(translator, "greedy", lambda *a, **k: seen.append(a[1]) or greedy(*a, **k))
+    text = "abc" * 50
+    with pytest.warns(UserWarning, match="1 of 2 texts have more than the 69 tokens"):
+        cut = toy.translate(["dog", text])[1]
+    # A space in front belongs to the 69 tokens; the end of the sentence is the 70th.
+    assert seen[0][1].tolist() == [*TOKENIZER.encode(text[:68]), EOS]
+    assert cut == toy.translate([text[:68]])[0]
+
+
+def test_dropout_is_off_and_no_gradient_is_kept():
+    config = TransformerConfig(
+        260, d_model=8, num_heads=2, d_ff=16, num_layers=1, dropout=0.9, max_len=30
+    )
+    model = Transformer(config).double().train()
+    seen = []
+    model.encoder.register_forward_hook(lambda module, args, out: seen.append(out.requires_grad))
+    first, second = (Translator(model, TOKENIZER).translate(["a dog"]) for _ in range(2))
+    assert first == second and model.training
+    assert seen == [False, False]
+
+
+@pytest.mark.parametrize("texts", ["a dog", None, ["a dog", None], [b"a dog"], b"a dog"])
+def test_only_a_list_of_texts_is_taken(toy, texts):
+    with pytest.raises(TypeError, match="translate takes a list of str"):
+        toy.translate(texts)
+
+
+def test_a_tokenizer_of_another_size_is_refused(toy):
+    with pytest.raises(ValueError, match="260 rows, but the tokenizer has 262 ids"):
+        Translator(toy.model, Tokenizer.train(["a red dog"], 262))
+
+
+def test_saved_and_loaded_it_says_the_same(toy, tmp_path, monkeypatch):
+    model = Transformer(toy.model.config)
+    texts = ["a dog", "", "deux œufs 🙂"]
+    expected = Translator(model, TOKENIZER).translate(texts)
+    Translator(model, TOKENIZER).save(tmp_path / "model", card="A toy.")
+    assert Translator.load(tmp_path / "model").translate(texts) == expected
+    monkeypatch.setattr(translator, "PRETRAINED", tmp_path / "model")
+    assert load_pretrained().translate(texts) == expected
+    monkeypatch.setattr(translator, "PRETRAINED", tmp_path / "none")
+    with pytest.raises(FileNotFoundError, match="ships without a trained model"):
+        load_pretrained()
