@@ -157,8 +157,8 @@ def slicing():
 
 def norms():
     p = Picture(
-        900, 330, "Post-norm and pre-norm",
-        "Post-norm: X goes through the sub-layer, dropout, is added to X, then LayerNorm. Pre-norm: X "
+        760, 310, "Post-norm and pre-norm",
+        "Post-norm: X goes through the work of the sub-layer, dropout, is added to X, then LayerNorm. Pre-norm: X "
         "goes through LayerNorm, the sub-layer, dropout, and is added to X; the way around is free.",
     )  # fmt: skip
 
@@ -181,9 +181,9 @@ def norms():
         p.text((70 + plus) / 2, y - 52, "residual", size=12, italic=True)
 
     chain(100, "Post-norm (the paper): LayerNorm(X + dropout(work(X)))",
-          ["sub-layer", "dropout", "+", "LayerNorm"])  # fmt: skip
+          ["work", "dropout", "+", "LayerNorm"])  # fmt: skip
     chain(260, "Pre-norm: X + dropout(work(LayerNorm(X)))",
-          ["LayerNorm", "sub-layer", "dropout", "+"])  # fmt: skip
+          ["LayerNorm", "work", "dropout", "+"])  # fmt: skip
     return p.svg()
 
 

@@ -83,6 +83,8 @@ def test_the_seed_alone_decides_the_order():
     assert order(1) != order(2)
     assert order(1) != order(None)
     assert sorted(map(sorted, order(1))) != sorted(map(sorted, order(2)))  # other neighbours too
+    lengths = [max(len(p) for pair in batch for p in pair) for batch in order(1)]
+    assert lengths != sorted(lengths)  # long and short batches by turns
 
 
 def test_little_of_a_batch_is_padding():

@@ -15,7 +15,7 @@ from tutor.text.tokenizer import BOS, EOS, PAD, UNK
 
 
 class Copier(nn.Module):
-    """A model that "translates" by copying: the logits of token t point at token t of the source."""
+    """A translator that copies: the logits of token t point at token t of the source."""
 
     def __init__(self, max_len=100, bonus=()):
         super().__init__()

@@ -99,24 +99,6 @@ def test_the_papers_schedule():
     assert inverse_square_root(15999, 512) == pytest.approx((512 * 16000) ** -0.5)
 
 
-def test_training_follows_the_schedule(monkeypatch):
-    rates = []
-
-    def spy(model, recipe):
-        optimizers = make_optimizers(model, recipe)
-        for optimizer in optimizers:
-            optimizer.register_step_pre_hook(
-                lambda optimizer, *_: rates.append(optimizer.param_groups[0]["lr"])
-            )
-        return optimizers
-
-    monkeypatch.setattr(training, "make_optimizers", spy)
-    train(small_model().float(), PAIRS, Recipe(steps=6, warmup=2, lr=0.5, lr_rest=0.25))
-    factors = [warmup_cosine(step, 6, 2) for step in range(6)]
-    assert rates[0::2] == pytest.approx([0.5 * f for f in factors])
-    assert rates[1::2] == pytest.approx([0.25 * f for f in factors])
-
-
 # ---- optimisers
 
 
@@ -190,15 +172,57 @@ def test_a_small_batch_is_learned_by_heart():
     assert not model.training
 
 
+@pytest.fixture
+def watched(monkeypatch):
+    """A list that fills with (learning rates, gradients), a pair for every step of `train`."""
+    steps = []
+
+    def spy(model, recipe):
+        optimizers = make_optimizers(model, recipe)
+
+        def note(*_):
+            rates = [optimizer.param_groups[0]["lr"] for optimizer in optimizers]
+            steps.append((rates, [p.grad.clone() for p in model.parameters()]))
+
+        optimizers[0].register_step_pre_hook(note)
+        return optimizers
+
+    monkeypatch.setattr(training, "make_optimizers", spy)
+    return steps
+
+
+def test_training_follows_the_schedule(watched):
+    train(tiny(0), PAIRS, Recipe(steps=6, warmup=2, lr=0.5, lr_rest=0.25))
+    assert len(watched) == 6
+    for step, (rates, _) in enumerate(watched):
+        factor = warmup_cosine(step, 6, 2)
+        assert rates == pytest.approx([0.5 * factor, 0.25 * factor])
+
+
+@pytest.mark.parametrize("clip", [100.0, 0.01])
+def test_every_step_has_its_own_gradient_clipped(watched, clip):
+    model = tiny(0, dropout=0.0)
+    translation_loss(model, make_batch(PAIRS)).backward()
+    expected = [p.grad for p in model.parameters()]
+    norm = torch.cat([g.flatten() for g in expected]).norm().item()
+    assert 0.01 < norm < 100
+    model.zero_grad()
+    train(model, PAIRS, Recipe(steps=3, lr=0.0, lr_rest=0.0, clip=clip))  # stands still
+    assert len(watched) == 3
+    for _, gradients in watched:
+        for actual, g in zip(gradients, expected, strict=True):
+            torch.testing.assert_close(actual, g * min(1, clip / norm), rtol=1e-3, atol=1e-6)
+
+
 def test_the_same_seed_gives_the_same_weights():
-    def weights(seed, model_seed=0):
-        model = tiny(model_seed)
-        torch.rand(seed + 3)  # what ran before must not matter
+    def weights(seed, drawn_before):
+        model = tiny(0)
+        torch.rand(drawn_before)
         train(model, PAIRS, Recipe(steps=4, max_tokens=8, seed=seed))
         return torch.cat([p.detach().flatten() for p in model.parameters()])
 
-    assert weights(1).equal(weights(1))
-    assert not weights(1).equal(weights(2))
+    assert weights(1, drawn_before=0).equal(weights(1, drawn_before=9))
+    assert not weights(1, drawn_before=0).equal(weights(2, drawn_before=0))
 
 
 def test_batches_are_a_function_of_seed_and_step():

@@ -84,7 +84,7 @@ def unslice_vertically(X):
 
 def head_width(d_model, num_heads):
     """Columns of a head when d_model is shared out evenly: d_model / num_heads."""
-    if d_model % num_heads:
+    if num_heads < 1 or d_model % num_heads:
         raise ValueError(
             f"d_model={d_model} cannot be shared evenly by num_heads={num_heads}: choose a number "
             "of heads that divides d_model, or give both d_k and d_v."

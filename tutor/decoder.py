@@ -14,9 +14,7 @@ class DecoderLayer(nn.Module):
     Source: Vaswani et al. 2017, section 3.1.
     """
 
-    def __init__(
-        self, d_model, num_heads, d_ff, dropout=0.1, norm_first=False, d_k=None, d_v=None
-    ):
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1, norm_first=False, d_k=None, d_v=None):
         super().__init__()
         self.self_attention = AttentionSubLayer(d_model, num_heads, dropout, norm_first, d_k, d_v)
         self.cross_attention = AttentionSubLayer(d_model, num_heads, dropout, norm_first, d_k, d_v)
@@ -34,8 +32,7 @@ class Decoder(nn.Module):
     def __init__(self, num_layers, d_model, *args, norm_first=False, **kwargs):
         super().__init__()
         self.layers = nn.ModuleList(
-            DecoderLayer(d_model, *args, norm_first=norm_first, **kwargs)
-            for _ in range(num_layers)
+            DecoderLayer(d_model, *args, norm_first=norm_first, **kwargs) for _ in range(num_layers)
         )
         self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
 

@@ -63,9 +63,7 @@ class FeedForwardSubLayer(SubLayer):
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward. Called as (X, mask=None), X: (N, S, d_model)."""
 
-    def __init__(
-        self, d_model, num_heads, d_ff, dropout=0.1, norm_first=False, d_k=None, d_v=None
-    ):
+    def __init__(self, d_model, num_heads, d_ff, dropout=0.1, norm_first=False, d_k=None, d_v=None):
         super().__init__()
         self.self_attention = AttentionSubLayer(d_model, num_heads, dropout, norm_first, d_k, d_v)
         self.feed_forward = FeedForwardSubLayer(d_model, d_ff, dropout, norm_first)
@@ -84,8 +82,7 @@ class Encoder(nn.Module):
     def __init__(self, num_layers, d_model, *args, norm_first=False, **kwargs):
         super().__init__()
         self.layers = nn.ModuleList(
-            EncoderLayer(d_model, *args, norm_first=norm_first, **kwargs)
-            for _ in range(num_layers)
+            EncoderLayer(d_model, *args, norm_first=norm_first, **kwargs) for _ in range(num_layers)
         )
         self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
 

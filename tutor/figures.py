@@ -8,7 +8,7 @@ import seaborn as sns
 import torch
 from IPython.display import HTML, Image, display
 
-COLOURS = [plt.get_cmap("cividis")(x) for x in (0.0, 0.45, 0.75, 0.95)]
+COLOURS = [plt.get_cmap("cividis")(x) for x in (0.0, 0.4, 0.65, 0.82)]
 STYLES = ["-", "--", "-.", ":"]  # so that no line is told by its colour alone
 
 
@@ -43,7 +43,7 @@ def heat_maps(matrices, queries, keys, caption, ax_labels=("queries", "keys"), n
     T, S = len(queries), len(keys)
     if numbers is None:
         numbers = T * S <= 64
-    side = 0.55 if numbers else 0.38
+    side = 0.55 if numbers else 0.32
     width = max(2.6, side * S + 0.6)
     figure, axes = plt.subplots(
         1,
@@ -63,8 +63,8 @@ def heat_maps(matrices, queries, keys, caption, ax_labels=("queries", "keys"), n
         last = ax is axes[0][-1]
         sns.heatmap(
             A.numpy(), vmin=0, vmax=1, cmap="cividis", annot=numbers, fmt=".2f", square=True,
-            cbar=last, cbar_kws={"label": "weight"}, xticklabels=keys, yticklabels=queries, ax=ax,
-            linewidths=0.5, annot_kws={"size": 9},
+            cbar=last, cbar_kws={"label": "weight", "shrink": 0.8}, linewidths=0.5, ax=ax,
+            xticklabels=keys, yticklabels=queries, annot_kws={"size": 9},
         )  # fmt: skip
         ax.set_title(title)
         ax.set_xlabel(ax_labels[1])
@@ -103,8 +103,7 @@ def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=N
         ax.set_xscale("log", base=2)
         ax.xaxis.set_major_formatter("{x:g}")
     if log_y:
-        ax.set_yscale("log", base=2)
-        ax.yaxis.set_major_formatter("{x:g}")
+        ax.set_yscale("log")
     if len(lines) > 1:
         ax.legend(frameon=False)
     sns.despine(ax=ax)

@@ -41,7 +41,7 @@ class Positions(nn.Module):
         end, max_len = start + X.shape[-2], self.table.shape[0]
         if end > max_len:
             raise ValueError(
-                f"The sentence has {end} tokens, but the model has positions for {max_len}: cut the "
-                "sentence or build the model with a larger max_len."
+                f"The sentence has {end} tokens, but the model has positions for {max_len}: cut "
+                "the sentence or build the model with a larger max_len."
             )
         return X + self.table[start:end]  # (N, T, d_model)

@@ -124,7 +124,9 @@ class Muon(torch.optim.Optimizer):
             for p in group["params"]:
                 if p.grad is None:
                     continue
-                average = self.state[p].setdefault("average", torch.zeros_like(p))
+                if not self.state[p]:
+                    self.state[p]["average"] = torch.zeros_like(p)
+                average = self.state[p]["average"]
                 average.lerp_(p.grad, 1 - momentum)
                 by_shape.setdefault(p.shape, []).append((p, p.grad.lerp(average, momentum)))
             for (rows, columns), pairs in by_shape.items():
@@ -159,9 +161,7 @@ def make_optimizers(model, recipe):
         (matrices if inside and p.dim() == 2 else rest).append(p)
     return [
         Muon(matrices, lr=recipe.lr),
-        torch.optim.AdamW(
-            rest, lr=recipe.lr_rest, betas=(0.9, 0.98), weight_decay=0.0, fused=True
-        ),
+        torch.optim.AdamW(rest, lr=recipe.lr_rest, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
     ]
 
 
@@ -169,7 +169,10 @@ def batches_forever(pairs, max_tokens, seed):
     """Epoch after epoch of batches; which one comes at a step depends on seed and step alone."""
     epoch = 0
     while True:
-        yield from bucket(pairs, max_tokens, seed=seed + epoch)
+        batches = bucket(pairs, max_tokens, seed=seed + epoch)
+        if not batches:
+            raise ValueError("There are no pairs to train on: give a list with at least one.")
+        yield from batches
         epoch += 1
 
 

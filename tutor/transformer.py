@@ -93,12 +93,12 @@ class Transformer(nn.Module):
 
         memory: what `encode` returned; memory_mask: the source's padding_mask, (N, 1, 1, S).
         """
-        if target_ids.shape[0] != memory.shape[0]:
-            raise ValueError(
-                f"The source has {memory.shape[0]} sentences and the target "
-                f"{target_ids.shape[0]}: give one target for each source."
-            )
         X = self.embed(target_ids)  # (N, T, d_model)
+        if len(X) != len(memory):
+            raise ValueError(
+                f"The source has {len(memory)} sentences and the target {len(X)}: give one target "
+                "for each source."
+            )
         mask = causal_mask(X.shape[1], X.device) | padding_mask(target_ids)  # (N, 1, T, T)
         return self.decoder(X, memory, mask, memory_mask)
 
@@ -114,6 +114,8 @@ class Transformer(nn.Module):
 
 def check_ids(ids, vocab_size):
     """Raise unless `ids` is a non-empty (N, T) tensor of whole numbers below `vocab_size`."""
+    if not isinstance(ids, torch.Tensor):
+        raise TypeError(f"ids must be a tensor of shape (N, T), not {type(ids).__name__}.")
     if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
         raise ValueError(
             f"ids must be whole numbers of shape (N, T), one row a sentence, not {ids.dtype} of "
@@ -132,5 +134,3 @@ def check_ids(ids, vocab_size):
 def count_parameters(model):
     """Number of trained numbers in `model`."""
     return sum(p.numel() for p in model.parameters() if p.requires_grad)
-
-

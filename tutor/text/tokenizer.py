@@ -57,7 +57,7 @@ class Tokenizer:
 
     def decode(self, ids):
         """The text of a list of ids, special ones left out."""
-        return self.model.decode(list(ids), skip_special_tokens=True)[1:]
+        return self.model.decode(list(ids), skip_special_tokens=True).removeprefix(" ")
 
     def tokens(self, text):
         """The pieces that `text` is cut into, readable: a leading space is shown as a low line."""
@@ -73,6 +73,9 @@ class Tokenizer:
         if not Path(path).is_file():
             raise FileNotFoundError(f"There is no tokenizer at {path}.")
         try:
-            return cls(tokenizers.Tokenizer.from_file(str(path)))
+            model = tokenizers.Tokenizer.from_file(str(path))
         except Exception as error:  # the library raises bare Exception
             raise ValueError(f"{path} is not a tokenizer file: {error}.") from None
+        if [model.id_to_token(i) for i in range(len(SPECIAL))] != SPECIAL:
+            raise ValueError(f"{path} is of another kind: its ids do not begin with {SPECIAL}.")
+        return cls(model)
