@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from tutor import Transformer, TransformerConfig, training
 from tutor.decoding import greedy
 from tutor.text.batches import Batch, make_batch
-from tutor.text.tokenizer import PAD
+from tutor.text.tokenizer import EOS, PAD
 from tutor.training import (
     Muon,
     Recipe,
@@ -241,3 +241,10 @@ def test_training_without_pairs_is_named(monkeypatch):
     monkeypatch.setattr(training, "bucket", lambda *args, **kwargs: next(batches))
     with pytest.raises(ValueError, match="no pairs"):
         train(randomize(tiny(0)), [], Recipe(steps=1))
+
+
+def test_a_function_gives_the_pairs_of_each_epoch():
+    epochs = [[([5], [6]), ([7], [8])], [([9], [10])]]
+    batches = batches_forever(lambda: epochs.pop(0), max_tokens=100, seed=0)
+    assert next(batches).source.shape[0] == 2
+    assert next(batches).source.tolist() == [[9, EOS]]

@@ -47,13 +47,21 @@ class Tokenizer:
         model.train_from_iterator((" " + text for text in texts), trainer)
         return cls(model)
 
-    def encode(self, texts):
-        """Ids of one text (list of int) or of a list of texts (list of lists)."""
+    def encode(self, texts, dropout=0.0):
+        """Ids of one text (list of int) or of a list of texts (list of lists).
+
+        dropout: the share of merges left out at random, so that a text is cut differently each
+        time; for training only (Provilkov et al. 2020, section 3). No seed reaches these draws.
+        """
+        one = isinstance(texts, str)
         # A space in front, so that a word is the same token wherever it stands.
-        if isinstance(texts, str):
-            return self.model.encode(" " + texts, add_special_tokens=False).ids
-        batch = self.model.encode_batch([" " + t for t in texts], add_special_tokens=False)
-        return [encoding.ids for encoding in batch]
+        texts = [" " + text for text in ([texts] if one else texts)]
+        self.model.model.dropout = dropout or None
+        try:
+            ids = [e.ids for e in self.model.encode_batch(texts, add_special_tokens=False)]
+        finally:
+            self.model.model.dropout = None
+        return ids[0] if one else ids
 
     def decode(self, ids):
         """The text of a list of ids, special ones left out."""
