@@ -79,8 +79,7 @@ def test_the_same_number_of_steps_and_seed_give_the_same_weights(trained, tmp_pa
 
 def test_translate_gives_a_line_for_a_line(toy):
     lines = ["A dog is running.", "", "L'été, 🙂\u2028 it\x0brains.", "  ", "A boy", "long " * 50]
-    text = "\ufeff" + "\r\n".join(lines)  # a BOM in front, and no line end at the end
-    result = run([*TUTOR, "translate", "--model", toy], input=text.encode())
+    result = run([*TUTOR, "translate", "--model", toy], input="\n".join(lines).encode())
     assert result.returncode == 0, result.stderr
     with pytest.warns(UserWarning, match="were cut"):
         expected = Translator.load(toy).translate(lines)
@@ -89,6 +88,15 @@ def test_translate_gives_a_line_for_a_line(toy):
     errors = result.stderr.decode()
     assert "translated: 6line" in errors
     assert "tutor: 1 of 6 texts have more than the 39 tokens" in errors
+
+
+def test_the_model_reads_the_lines_and_nothing_else(toy, monkeypatch, capsys):
+    monkeypatch.setattr(Translator, "translate", lambda self, texts: [repr(t) for t in texts])
+    text = "\ufeffone\r\n\n\ufefftwo \u2028 three".encode()  # Windows puts a BOM in front
+    assert run_here(["translate", "--model", toy], monkeypatch, text) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "'one'", "''", repr("\ufefftwo \u2028 three"),
+    ]  # fmt: skip
 
 
 def test_a_line_stays_a_line_whatever_the_model_writes(toy, monkeypatch, capsys):
@@ -128,17 +136,21 @@ def test_evaluate_prints_json_and_nothing_else(toy):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to the whole console")
 def test_ctrl_c_saves_nothing_and_shows_no_traceback(tmp_path):
+    # Jobs in the background ignore Ctrl-C, and the tests may be one.
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     process = subprocess.Popen(
-        [*TRAIN, "--steps", "1000000", "--out", tmp_path / "model"],
-        stderr=subprocess.PIPE, text=True,
+        [sys.executable, "-c", listen + TRAIN[2], "train", "--steps", "9999", "--out", "model"],
+        stderr=subprocess.PIPE, text=True, cwd=tmp_path,
     )  # fmt: skip
-    for line in process.stderr:
-        if "parameters" in line:
-            break
-    process.send_signal(signal.SIGINT)
-    errors = process.stderr.read()
-    process.stderr.close()
-    assert process.wait() == 130
+    try:
+        for line in process.stderr:
+            if "parameters" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 130
     assert "tutor: stopped: nothing was saved" in errors and "Traceback" not in errors
     assert list(tmp_path.iterdir()) == []
 
@@ -151,10 +163,10 @@ def test_ctrl_c_saves_nothing_and_shows_no_traceback(tmp_path):
         ("train --minutes nan", "'nan' is not a number from"),
         ("train --minutes 1 --steps 1", "not allowed with"),
         ("train --seed x", "'x' is not a whole number from 0"),
-        ("train --out FILE", "is a file"),
-        ("train --out FILE/model", "Cannot write into"),
-        ("train --out .", "not part of a model (FILE)"),
-        ("train --pair en-de --out new", "The built-in corpus has no en-de"),
+        ("train --steps 1 --out FILE", "is a file"),
+        ("train --steps 1 --out FILE/model", "Cannot write into"),
+        ("train --steps 1 --out .", "not part of a model (FILE)"),
+        ("train --steps 1 --pair en-de --out new", "The built-in corpus has no en-de"),
         ("translate --model nowhere", "There is no model folder nowhere"),
         ("evaluate --model MODEL --split nothing", "split is 'nothing'"),
         ("evaluate --model MODEL --corpus multi30k", "There is no test_2016_flickr.en.gz in ."),

@@ -4,23 +4,37 @@ import copy
 import math
 import time
 from dataclasses import replace
+from typing import NamedTuple
 
 from tutor.text.batches import bucket
 from tutor.training import Recipe, train
 
+
+class Budget(NamedTuple):
+    """What to train within so many minutes, or so many steps (about what two cores do in them)."""
+
+    minutes: float
+    steps: float
+    max_tokens: int
+    d_ff: int
+    dropout: float
+    bpe_dropout: float = 0.0  # share of merges left out when an epoch's texts are cut
+    warmup: int = 50
+
+
 # A wider model learns too slowly within minutes. vocab_size is what the tokenizer aims at.
 SIZES = {
-    "builtin": dict(vocab_size=2000, num_layers=2, d_model=128, num_heads=4, d_ff=256),
-    "multi30k": dict(vocab_size=4000, num_layers=4, d_model=128, num_heads=4, d_ff=256),
+    "builtin": dict(vocab_size=3000, num_layers=2, d_model=128, num_heads=4),
+    "multi30k": dict(vocab_size=4000, num_layers=4, d_model=128, num_heads=4),
 }
-# Up to so many minutes, or so many steps (about what two cores do in that time): dropout,
-# max_tokens. Longer training sees each sentence more often, so it needs more dropout.
+# Longer training sees each sentence more often, so it needs more noise to learn something new.
 BUDGETS = {
-    "builtin": [(math.inf, math.inf, 0.05, 768)],
+    "builtin": [Budget(math.inf, math.inf, 1024, 256, 0.1)],
     "multi30k": [
-        (3, 4_000, 0.05, 512),
-        (10, 8_500, 0.1, 768),
-        (math.inf, math.inf, 0.2, 1024),
+        Budget(3, 4_000, 512, 256, 0.05),
+        Budget(10, 8_500, 768, 256, 0.1),
+        Budget(30, 12_000, 1024, 256, 0.2),
+        Budget(math.inf, math.inf, 1536, 512, 0.2, bpe_dropout=0.1, warmup=200),
     ],
 }
 BUILTIN_PAIRS = 60_000  # sentence pairs that the grammar generates for training
@@ -32,15 +46,16 @@ START_BATCHES = 20  # batches, from the shortest sentences to the longest, that 
 
 
 def choose(corpus, minutes=None, steps=None):
-    """(dropout, max_tokens) for a budget in minutes or, if given, in steps."""
-    for most_minutes, most_steps, dropout, max_tokens in BUDGETS[corpus]:
-        if (steps <= most_steps) if steps is not None else (minutes <= most_minutes):
-            return dropout, max_tokens
+    """The Budget for a number of minutes or, if given, of steps."""
+    for budget in BUDGETS[corpus]:
+        if (steps <= budget.steps) if steps is not None else (minutes <= budget.minutes):
+            return budget
 
 
-def recipe_for(steps, max_tokens, seed):
+def recipe_for(steps, budget, seed):
     """The Recipe of so many steps; a very short one warms up for a tenth of them."""
-    return Recipe(steps=steps, max_tokens=max_tokens, seed=seed, warmup=min(50, steps // 10 + 1))
+    warmup = min(budget.warmup, steps // 10 + 1)
+    return Recipe(steps=steps, max_tokens=budget.max_tokens, seed=seed, warmup=warmup)
 
 
 class Measured(Exception):
