@@ -137,7 +137,7 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonalize(G, steps=5):
-    """The matrices G (n, rows, columns) with all singular values moved to about 1 (0.7 to 1.2).
+    """The matrices G (n, rows, columns) with all singular values moved to about 1 (0.6 to 1.25).
 
     A polynomial of X X^T pushes the singular values there without computing them; five steps in
     bfloat16 are enough. Source: Jordan et al. 2024 (Newton-Schulz with these three numbers).

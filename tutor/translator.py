@@ -12,7 +12,6 @@ from tutor.text.batches import pad
 from tutor.text.tokenizer import EOS
 
 BATCH = 64  # sentences that are translated at a time
-LONGER = 50  # tokens that a translation may have more than its source (Vaswani et al., section 6.1)
 PRETRAINED = Path(__file__).with_name("pretrained")
 
 
@@ -57,12 +56,9 @@ class Translator:
         device = next(self.model.parameters()).device
         for start in range(0, len(order), BATCH):
             batch = order[start : start + BATCH]
-            sources = [ids[i][:longest] for i in batch]
-            source_ids = pad([source + [EOS] for source in sources]).to(device)  # (N, S)
-            outputs = greedy(self.model, source_ids, max_len=source_ids.shape[1] + LONGER)
-            for i, source, output in zip(batch, sources, outputs, strict=True):
-                # Each has its own limit, so that its neighbours in the batch change nothing.
-                translations[i] = self.tokenizer.decode(output[: len(source) + 1 + LONGER])
+            source_ids = pad([ids[i][:longest] + [EOS] for i in batch]).to(device)  # (N, S)
+            for i, output in zip(batch, greedy(self.model, source_ids), strict=True):
+                translations[i] = self.tokenizer.decode(output)
         return translations
 
     def save(self, folder, card=None, dtype=torch.float32, training=None):

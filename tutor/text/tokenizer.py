@@ -73,7 +73,8 @@ class Tokenizer:
 
     def save(self, path):
         """Write the tokenizer as JSON, the format of the `tokenizers` library."""
-        self.model.save(str(path))
+        # Not the library's own save, whose errors are no OSError.
+        Path(path).write_text(self.model.to_str(), encoding="utf-8", newline="\n")
 
     @classmethod
     def load(cls, path):
