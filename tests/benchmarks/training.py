@@ -5,7 +5,7 @@
 Same batches (Multi30k where TUTOR_DATA names it, else the built-in corpus), same sizes, same
 embedding, tied output. PyTorch's side: F.cross_entropy over all logits with smoothing and
 ignore_index, fused AdamW, float32. Rounds alternate between the sides; the ratio is that of the
-medians. Peak memory is that of a process of its own for each side.
+medians. Peak memory is what training adds to a process of its own for each side (Linux).
 The last line is one JSON object: ratio_fp32, ratio_medium, memory_ratio, tokens_per_s.
 """
 
@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -87,11 +88,11 @@ def seconds_for(side, batches):
     return time.perf_counter() - start
 
 
-def peak_megabytes():
-    import resource  # not on Windows
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (1024**2 if sys.platform == "darwin" else 1024)
+def megabytes(name):
+    """VmRSS (memory now) or VmHWM (its peak) of this process. Linux only."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) / 1024
 
 
 def load(max_tokens):
@@ -118,9 +119,10 @@ def main():
     config = TransformerConfig(vocab_size, **SIZES)
 
     if args.memory_of:
-        before = peak_megabytes()
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew, after the loading
+        before = megabytes("VmRSS")
         seconds_for(make_side(args.memory_of, config), batches[:40])
-        print(peak_megabytes() - before)
+        print(megabytes("VmHWM") - before)
         return
 
     precisions = ("highest", "medium")
