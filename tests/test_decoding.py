@@ -1,107 +1,346 @@
-"""Greedy decoding on models whose translation is known beforehand."""
+"""The cache against whole forward passes; the searches against plain ones that keep lists."""
 
-from types import SimpleNamespace
+import itertools
+import math
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_twins import random_ids, small_model
-from torch import nn
-from torch.nn import functional as F
 
-from tutor.decoding import greedy
+from tutor import decoding
+from tutor.decoding import (
+    Cache,
+    Hypothesis,
+    beam_search,
+    greedy,
+    length_penalty,
+    most_probable,
+    sample,
+)
 from tutor.text.tokenizer import BOS, EOS, PAD, UNK
 
-
-class Copier(nn.Module):
-    """A translator that copies: the logits of token t point at token t of the source."""
-
-    def __init__(self, max_len=100, bonus=()):
-        super().__init__()
-        self.config, self.steps = SimpleNamespace(max_len=max_len), 0
-        self.bonus = F.one_hot(torch.tensor(bonus, dtype=torch.int64), 12).sum(0)
-
-    def encode(self, source_ids):
-        assert not self.training
-        return source_ids
-
-    def decode(self, target_ids, memory, memory_mask):
-        self.steps += 1
-        assert memory_mask.equal((memory == PAD)[:, None, None])
-        assert target_ids.shape[1] <= self.config.max_len
-        # Past its end a source's last token goes on for ever.
-        last = (memory != PAD).sum(1, keepdim=True) - 1  # (N, 1)
-        return memory.gather(1, torch.arange(target_ids.shape[1]).minimum(last))
-
-    def logits(self, Y):
-        return F.one_hot(Y, 12) + 2.0 * self.bonus
+SEEDS = st.integers(0, 10_000)
 
 
-SOURCE = torch.tensor([[5, 6, 7, EOS], [8, EOS, PAD, PAD], [EOS, PAD, PAD, PAD]])
+def lively_model(seed=0, **changes):
+    """A random model whose translations differ in words and in length."""
+    model = small_model(seed, **{"norm_first": True, "positions": "learned", **changes})
+    with torch.no_grad():
+        if model.config.norm_first:
+            model.decoder.norm.bias.zero_()  # otherwise one word wins everywhere
+            model.decoder.norm.weight.fill_(0.5)  # no word is certain ...
+            model.encoder.norm.weight.fill_(2.0)  # ... and the source matters
+        model.positions.table *= 4
+        model.embedding.weight[EOS] *= 2  # so that some end early
+    return model
 
 
-def test_a_translation_ends_where_the_model_says():
-    model = Copier()
-    assert greedy(model, SOURCE) == [[5, 6, 7], [8], []]
-    assert model.steps == 4  # none after the last EOS
+def stubborn_model(*favourites):
+    """Writes the first of the favourites, whatever it reads; the others come next."""
+    model = small_model(norm_first=True)
+    with torch.no_grad():
+        model.decoder.norm.weight.zero_()
+        model.embedding.weight.copy_(torch.eye(11, 12))
+        for place, token in enumerate(favourites):
+            model.decoder.norm.bias[token] = 50.0 - place
+    return model
 
 
-def test_what_comes_after_the_end_is_not_written():
-    source = torch.tensor([[5, EOS, 6, 7], [8, 9, 10, EOS]])
-    assert greedy(Copier(), source) == [[5], [8, 9, 10]]
+@torch.no_grad()
+def next_log_probabilities(model, source, ids):
+    """Of one sentence, by a whole forward pass without a cache."""
+    E = model(source[None], torch.tensor([[BOS, *ids]]))[0, -1]
+    E[[PAD, UNK, BOS]] = -torch.inf
+    return E.log_softmax(-1)
+
+
+def plain_greedy(model, source, max_len):
+    ids = []
+    while len(ids) < max_len:
+        ids.append(next_log_probabilities(model, source, ids).argmax().item())
+        if ids[-1] == EOS:
+            return ids[:-1]
+    return ids
+
+
+def plain_beam_search(model, source, beams, alpha, max_len):
+    """The pool as a sorted list, without a cache, to the end: until nothing is live."""
+
+    def score(beam):
+        ids, total = beam
+        return total / length_penalty(len(ids), alpha)
+
+    pool = [([], 0.0)]
+    for _ in range(max_len):
+        proposals = []
+        for ids, total in pool:
+            if ids[-1:] == [EOS]:
+                proposals.append((ids, total))
+                continue
+            P = next_log_probabilities(model, source, ids)
+            proposals += [([*ids, i], total + P[i].item()) for i in range(EOS, len(P))]
+        pool = sorted(proposals, key=score, reverse=True)[:beams]
+    pool = [(ids[-1] != EOS, -score((ids, total)), ids) for ids, total in pool]
+    return [
+        Hypothesis([i for i in ids if i != EOS], -loss, not cut) for cut, loss, ids in sorted(pool)
+    ]
+
+
+def assert_same_hypotheses(ours, theirs):
+    assert [(h.ids, h.finished) for h in ours] == [(h.ids, h.finished) for h in theirs]
+    for a, b in zip(ours, theirs, strict=True):
+        assert math.isclose(a.score, b.score, rel_tol=1e-6)
+
+
+# ---- the cache
+
+
+@given(SEEDS, st.booleans(), st.sampled_from(["sinusoidal", "learned"]))
+@settings(max_examples=25)
+def test_cached_logits_equal_uncached_ones_at_every_step_for_every_beam(seed, norm_first, kind):
+    model = small_model(seed, norm_first=norm_first, positions=kind, d_k=4, d_v=5)
+    generator = torch.Generator().manual_seed(seed)
+    source, beams = random_ids(seed, 3, 5, 11), 4
+    written = torch.full((3, beams, 1), BOS)  # (N, beams, t)
+    with torch.no_grad():
+        cache = Cache(model, source, beams)
+        for _ in range(6):
+            E = cache.step(written[..., -1])  # (N, beams, vocabulary)
+            whole = model(source.repeat_interleave(beams, 0), written.flatten(0, 1))[:, -1]
+            torch.testing.assert_close(E.flatten(0, 1), whole, rtol=0, atol=1e-10)
+            parents = torch.randint(beams, E.shape[:2], generator=generator)
+            cache.follow(parents)
+            written = written.gather(1, parents[..., None].expand_as(written))
+            new = torch.randint(EOS, 11, E.shape[:2], generator=generator)
+            written = torch.cat([written, new[..., None]], dim=-1)
+            if len(source) > 1 and torch.rand((), generator=generator) < 0.3:
+                left = torch.randperm(len(source), generator=generator)[:-1]
+                cache.keep(left)
+                written, source = written[left], source[left]
+
+
+def test_the_cache_shares_the_source_among_beams_and_says_what_it_holds():
+    model, source = small_model(), random_ids(0, 2, 5, 11)
+    with torch.no_grad():
+        cache = Cache(model, source, beams=3)
+        for _ in range(40 // 3):  # more than there was room for
+            cache.step(torch.full((2, 3), 5))
+    assert len(cache.layers) == 2
+    for layer in cache.layers:
+        assert layer.memory_K.shape == layer.memory_V.shape == (2, 3, 5, 4)  # (N, h, S, d_k)
+        assert layer.K.shape == layer.V.shape == (2, 3, 13 * 3, 4)  # (N, h, t * beams, d_k)
+    assert repr(cache) == (
+        "Cache of 2 layers, 13 tokens written: K (2, 3, 39, 4), memory_K (2, 3, 5, 4), "
+        "mask (2, 1, 3, 39)"
+    )
+
+
+# ---- the searches
+
+
+@given(SEEDS)
+@settings(max_examples=15)
+def test_greedy_equals_a_plain_one_sentence_by_sentence(seed):
+    model, source = lively_model(seed), random_ids(seed, 5, 6, 11)
+    expected = [plain_greedy(model, row[row != PAD], 12) for row in source]
+    written = greedy(model, source, 12)
+    assert [h.ids for h in written] == expected
+    assert [h.finished for h in written] == [len(ids) < 12 for ids in expected]
+
+
+@given(SEEDS, st.integers(1, 4), st.sampled_from([0.0, 0.6, 1.5]), st.data())
+@settings(max_examples=25)
+def test_beam_search_equals_a_plain_one_sentence_by_sentence(seed, beams, alpha, data):
+    n_best = data.draw(st.integers(1, beams))
+    model, source = lively_model(seed), random_ids(seed, 4, 6, 11)
+    for row, found in zip(source, beam_search(model, source, beams, alpha, n_best, 8), strict=True):
+        plain = plain_beam_search(model, row[row != PAD], beams, alpha, 8)
+        assert_same_hypotheses(found, plain[:n_best])
+
+
+@given(SEEDS, st.booleans())
+@settings(max_examples=15)
+def test_one_beam_is_greedy(seed, norm_first):
+    model, source = lively_model(seed, norm_first=norm_first), random_ids(seed, 5, 6, 11)
+    found = beam_search(model, source, beams=1, alpha=0.0)
+    assert_same_hypotheses([best for (best,) in found], greedy(model, source))
+
+
+@given(SEEDS, st.sampled_from([0.0, 1.0]))
+@settings(max_examples=10)
+def test_a_beam_as_wide_as_the_space_finds_the_best_sentence_of_all(seed, alpha):
+    model, source = lively_model(seed, vocab_size=6), random_ids(seed, 2, 4, 6)
+    words, max_len = (4, 5), 4
+    for row, found in zip(source, beam_search(model, source, 40, alpha, 3, max_len), strict=True):
+        every = []
+        for length in range(max_len):
+            for ids in itertools.product(words, repeat=length):
+                total = 0.0
+                for t, token in enumerate([*ids, EOS]):
+                    P = next_log_probabilities(model, row[row != PAD], list(ids[:t]))
+                    total += P[token].item()
+                every.append(Hypothesis(list(ids), total / length_penalty(length + 1, alpha), True))
+        assert len(every) == 1 + 2 + 4 + 8
+        assert_same_hypotheses(found, sorted(every, key=lambda h: -h.score)[:3])
+
+
+def test_a_batch_of_one_with_a_source_of_one():
+    model, source = lively_model(3), torch.tensor([[EOS]])
+    assert greedy(model, source, 9)[0].ids == plain_greedy(model, source[0], 9)
+    plain = plain_beam_search(model, source[0], 3, 0.6, 9)
+    assert_same_hypotheses(beam_search(model, source, 3, 0.6, 3, 9)[0], plain)
+
+
+# ---- where a translation ends
+
+
+SOURCES = torch.tensor([[5, 6, EOS], [7, EOS, PAD]])
+
+
+def test_a_model_that_ends_at_once():
+    model = stubborn_model(EOS, 5)
+    assert [(h.ids, h.finished) for h in greedy(model, SOURCES)] == [([], True)] * 2
+    history = []
+    found = beam_search(model, SOURCES, 3, history=history)
+    assert [(best.ids, best.finished) for (best,) in found] == [([], True)] * 2
+    assert len(history) == 1  # nothing that is live could win
+
+
+def test_a_model_that_never_ends_is_stopped_at_each_sentences_own_limit():
+    model = stubborn_model(5, 6)
+    model.embedding.weight.data[EOS, 11], model.decoder.norm.bias.data[11] = -1e6, 1.0
+    for search in (greedy, lambda *args, **k: [h for (h,) in beam_search(*args, 2, **k)]):
+        for max_len, limit, lengths in [
+            (None, 100, [53, 52]), (4, 100, [4, 4]), (None, 9, [9, 9]), (20, 9, [9, 9])
+        ]:  # fmt: skip
+            # The model's own limit is the size of its table of positions.
+            model = lengthened(model, limit)
+            written = search(model, SOURCES, max_len=max_len)
+            assert [len(h.ids) for h in written] == lengths
+            assert not any(h.finished for h in written)
+
+
+def lengthened(model, max_len):
+    """The same model with positions for max_len tokens."""
+    longer = small_model(norm_first=True, max_len=max_len)
+    longer.load_state_dict(model.state_dict())
+    return longer
 
 
 @pytest.mark.parametrize("special", [PAD, UNK, BOS])
-def test_ids_are_words_even_of_a_model_that_prefers_special_ones(special):
-    assert greedy(Copier(bonus=[special]), SOURCE) == [[5, 6, 7], [8], []]
+def test_special_tokens_are_never_written(special):
+    model = stubborn_model(special, 5, EOS)
+    assert {*greedy(model, SOURCES, 4)[0].ids} == {5}
+    for best in beam_search(model, SOURCES, 2, max_len=4)[0]:
+        assert not {PAD, UNK, BOS} & {*best.ids}
 
 
-def test_the_length_is_limited_by_caller_source_and_model():
-    endless = torch.tensor([[5, 6, PAD], [7, 7, 8]])
-    assert greedy(Copier(), endless, max_len=4) == [[5, 6, 6, 6], [7, 7, 8, 8]]
-    assert [len(ids) for ids in greedy(Copier(), endless)] == [52, 53]  # its own length + 50
-    assert [len(ids) for ids in greedy(Copier(max_len=9), endless)] == [9, 9]
-    assert [len(ids) for ids in greedy(Copier(max_len=9), endless, max_len=20)] == [9, 9]
-    assert greedy(Copier(), endless, max_len=0) == [[], []]
+def test_finished_sentences_cost_nothing_more(monkeypatch):
+    sizes, step = [], Cache.step
+    monkeypatch.setattr(Cache, "step", lambda self, ids: sizes.append(len(ids)) or step(self, ids))
+    model, source = lively_model(10), random_ids(10, 6, 6, 11)
+    lengths = [len(h.ids) + h.finished for h in greedy(model, source, 12)]
+    assert len(set(lengths)) > 1
+    assert sizes == [sum(length > t for length in lengths) for t in range(max(lengths))]
 
 
-def reference(model, source, max_len):
-    """One sentence, whole forward passes, no batch and no padding."""
-    ids = [BOS]
-    while len(ids) <= max_len:
-        E = model(source[None], torch.tensor([ids]))[0, -1]
-        E[[PAD, UNK, BOS]] = -torch.inf
-        if E.argmax() == EOS:
-            break
-        ids.append(E.argmax().item())
-    return ids[1:]
+# ---- scores and samples
 
 
-@given(st.integers(0, 1000))
-@settings(max_examples=15)
-def test_a_batch_is_translated_like_each_sentence_alone(seed):
-    model = small_model(seed, norm_first=True)
-    source = random_ids(seed, 5, 6, 11)
-    with torch.no_grad():
-        model.decoder.norm.bias.zero_()  # otherwise one word wins everywhere
-        model.embedding.weight[EOS] *= 1.5  # so that some end early
-        expected = [reference(model, row[row != PAD], 12) for row in source]
-    assert greedy(model, source, 12) == expected
+def test_log_probabilities_of_the_most_probable():
+    E = torch.randn(4, 3, 11, dtype=torch.float64)
+    P = E.clone()
+    P[..., :EOS] = -torch.inf
+    P = P.log_softmax(-1)
+    step, ids = most_probable(E, 5)
+    torch.testing.assert_close(step, P.topk(5).values, rtol=0, atol=1e-12)
+    assert ids.equal(P.topk(5).indices)
+    assert most_probable(P.clone(), 99)[0].shape == (4, 3, 11)
 
 
-def test_the_model_is_left_as_it_was():
+def test_length_penalty_of_the_formula():
+    assert length_penalty(1, 0.6) == 1
+    assert math.isclose(length_penalty(7, 0.6), 2**0.6)
+    assert length_penalty(torch.tensor([3, 9]), 0).tolist() == [1, 1]
+
+
+def test_samples_come_as_often_as_the_model_says():
+    model, source = lively_model(0), torch.tensor([[5, 6, EOS]])
+    P = next_log_probabilities(model, source[0], []).exp()  # (vocabulary,)
+    draws, generator = 4000, torch.Generator().manual_seed(0)
+    for temperature, top_k in [(1.0, None), (0.5, None), (2.0, 3)]:
+        wanted = P ** (1 / temperature)
+        wanted[P < P.topk(top_k or 11).values[-1]] = 0
+        wanted /= wanted.sum()
+        written = sample(
+            model, source.expand(draws, -1), temperature, top_k, max_len=1, generator=generator
+        )
+        firsts = torch.tensor([EOS if h.finished else h.ids[0] for h in written])
+        shares = firsts.bincount(minlength=11) / draws
+        # Four standard deviations of the largest share are 0.032.
+        torch.testing.assert_close(shares.double(), wanted, rtol=0, atol=0.032)
+    coldest = sample(model, source, top_k=1, max_len=9)
+    assert_same_hypotheses(coldest, greedy(model, source, 9))
+
+
+# ---- manners
+
+
+@pytest.mark.parametrize("search", [greedy, beam_search, sample])
+def test_the_model_is_left_as_it_was(search):
     for training in (False, True):
         model = small_model(dropout=0.5).train(training)
-        first = greedy(model, torch.tensor([[5, 6, EOS]]), 4)
-        assert greedy(model, torch.tensor([[5, 6, EOS]]), 4) == first  # dropout was off
+        source, same = torch.tensor([[5, 6, EOS]]), []
+        for _ in range(2):
+            torch.manual_seed(0)
+            same.append(search(model, source, max_len=4))
+        assert same[0] == same[1]
         assert model.training == training
         assert all(p.grad is None for p in model.parameters())
         with pytest.raises(ValueError, match="between 0 and 10"):
-            greedy(model, torch.tensor([[99]]))
+            search(model, torch.tensor([[99]]))
         assert model.training == training
 
 
-def test_one_sentence_without_a_batch_is_named():
-    with pytest.raises(ValueError, match=r"shape \(N, T\).*\(3,\)"):
-        greedy(small_model(), torch.tensor([5, 6, EOS]))
+def test_dropout_is_off():
+    model = small_model(dropout=0.5).train()
+    source = torch.tensor([[5, 6, EOS]])
+    assert len({tuple(greedy(model, source, 4)[0].ids) for _ in range(5)}) == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda m: greedy(m, torch.tensor([5, 6, EOS])), r"shape \(N, T\).*\(3,\)"),
+        (lambda m: greedy(m, SOURCES, 0), "max_len must be at least 1, not 0"),
+        (lambda m: beam_search(m, SOURCES, 0), "beams must be .* at least 1, not 0"),
+        (lambda m: beam_search(m, SOURCES, 2.5), "beams must be .* at least 1, not 2.5"),
+        (lambda m: beam_search(m, SOURCES, 3, n_best=4), "n_best must lie between 1 and beams"),
+        (lambda m: beam_search(m, SOURCES, 3, alpha=-1), "alpha must be at least 0, not -1"),
+        (lambda m: beam_search(m, SOURCES, 3, alpha=math.nan), "alpha must be at least 0, not nan"),
+        (lambda m: sample(m, SOURCES, temperature=0), "temperature must be above 0, not 0"),
+        (lambda m: sample(m, SOURCES, top_k=0), "top_k must be None or at least 1, not 0"),
+    ],
+)
+def test_what_is_wrong_is_said(call, says):
+    with pytest.raises(ValueError, match=says):
+        call(small_model())
+
+
+def test_history_holds_every_step_of_every_sentence_still_written():
+    model, source, history = lively_model(10), random_ids(10, 6, 6, 11), []
+    found = beam_search(model, source, 3, max_len=9, history=history)
+    assert history[0][0].tolist() == [0, 1, 2, 3, 4, 5]
+    for rows, pool, parents in history:
+        assert len(rows) == len(pool.ids) == len(parents)
+    for (rows, before, _), (later, pool, parents) in itertools.pairwise(history):
+        assert {*later.tolist()} <= {*rows.tolist()}
+        kept = [rows.tolist().index(n) for n in later.tolist()]
+        for b in range(3):
+            for n, row in enumerate(kept):
+                assert before.ids[row, parents[n, b]].tolist() == pool.ids[n, b, :-1].tolist()
+    last_rows, last, _ = history[-1]
+    best = decoding.best_of(decoding.Pool(*(x[0] for x in last)), decoding.ALPHA)[0]
+    assert found[last_rows[0]][0] == best

@@ -165,7 +165,7 @@ def test_a_small_batch_is_learned_by_heart():
     recipe = Recipe(steps=80, lr=0.03, lr_rest=0.03, warmup=5, smoothing=0.0)
     history = train(model, PAIRS, recipe, on_step=lambda step, history: seen.append(step))
     assert translation_loss(model, batch, smoothing=0.0).item() < 0.01
-    assert greedy(model, batch.source) == [target for _, target in PAIRS]
+    assert [h.ids for h in greedy(model, batch.source)] == [target for _, target in PAIRS]
     assert seen == list(range(80)) and len(history.loss) == 80
     assert history.tokens == [14] * 80  # ten words and four EOS
     assert history.loss[-1] < 0.01 < history.loss[0] and history.seconds > 0
@@ -241,10 +241,3 @@ def test_training_without_pairs_is_named(monkeypatch):
     monkeypatch.setattr(training, "bucket", lambda *args, **kwargs: next(batches))
     with pytest.raises(ValueError, match="no pairs"):
         train(randomize(tiny(0)), [], Recipe(steps=1))
-
-
-def test_a_function_gives_the_pairs_of_each_epoch():
-    epochs = [[([5], [6]), ([7], [8])], [([9], [10])]]
-    batches = batches_forever(lambda: epochs.pop(0), max_tokens=100, seed=0)
-    assert next(batches).source.shape[0] == 2
-    assert next(batches).source.tolist() == [[9, EOS]]

@@ -5,10 +5,19 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tutor import Transformer, TransformerConfig, Translator, load_pretrained, translator
-from tutor.text.tokenizer import EOS, Tokenizer
+from tutor import (
+    Transformer,
+    TransformerConfig,
+    Translator,
+    load_pretrained,
+    record_attention,
+    translator,
+)
+from tutor.text.tokenizer import BOS, EOS, Tokenizer
 
 TOKENIZER = Tokenizer.train([], 260)  # a token a byte
+# An untrained model does not know where a sentence ends.
+pytestmark = pytest.mark.filterwarnings("ignore:.*did not end by themselves")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +48,7 @@ def test_many_texts_keep_their_order(toy):
     assert {i: together[i] for i in alone} == alone
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error:.*have more than")
 def test_blank_texts_give_nothing(toy):
     assert toy.translate([]) == []
     first, *rest = toy.translate(["dog", "", " \t\u00a0", " " * 500])
@@ -92,3 +101,59 @@ def test_saved_and_loaded_it_says_the_same(toy, tmp_path, monkeypatch):
     monkeypatch.setattr(translator, "PRETRAINED", tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="ships without a trained model"):
         load_pretrained()
+
+
+def test_a_translation_that_does_not_end_is_named(toy):
+    with pytest.warns(UserWarning, match="1 of 2 translations did not end .* that of 'dog'"):
+        (text, *_), blank = toy.translate(["dog", ""], beams=2)
+    assert text and blank == ""
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return load_pretrained()
+
+
+SENTENCES = ["Two dogs are running on the beach.", "", "A man in a red hat."]
+
+
+def test_n_best_are_the_best_with_their_scores(trained):
+    best = trained.translate(SENTENCES, beams=4)
+    found = trained.translate(SENTENCES, beams=4, n_best=3)
+    assert [each[0][0] for each in found] == best
+    assert [len(each) for each in found] == [3, 1, 3]
+    for each in found:
+        scores = [score for _, score in each]
+        assert scores == sorted(scores, reverse=True)
+    assert found[1] == [("", 0.0)]
+    assert trained.translate(SENTENCES, beams=1) == trained.translate(SENTENCES)
+
+
+@pytest.mark.parametrize("wrong", [{"beams": 0}, {"beams": 2, "n_best": 3}, {"n_best": 2}])
+def test_a_search_that_cannot_be_is_refused(toy, wrong):
+    with pytest.raises(ValueError, match="must"):
+        toy.translate(["dog"], **wrong)
+
+
+def test_a_recording_is_the_translation_with_the_matrices_that_made_it(trained):
+    text = SENTENCES[0]
+    recording = trained.record(text)
+    assert recording.text == text and [recording.translation] == trained.translate([text])
+    tokenizer, model = trained.tokenizer, trained.model
+    assert recording.source == [*tokenizer.tokens(text), "[EOS]"]
+    assert recording.target == [*tokenizer.tokens(recording.translation), "[EOS]"]
+    assert recording.inputs == ["[BOS]", *tokenizer.tokens(recording.translation)]
+    # The same matrices as those of one whole pass over what was written.
+    source_ids = torch.tensor([[*tokenizer.encode(text), EOS]])
+    target_ids = torch.tensor([[BOS, *tokenizer.encode(recording.translation)]])
+    with torch.no_grad(), record_attention(model) as attention:
+        model(source_ids, target_ids)
+    assert list(recording.attention) == list(attention)
+    for kind, layers in attention.items():
+        assert len(layers) == len(recording.attention[kind]) == model.config.num_layers
+        for whole, stepwise in zip(layers, recording.attention[kind], strict=True):
+            torch.testing.assert_close(stepwise, whole[0], rtol=0, atol=1e-5)
+    with pytest.raises(ValueError, match="nothing to translate"):
+        trained.record(" ")
+    with pytest.raises(TypeError, match="list of str"):
+        trained.record(None)

@@ -9,9 +9,10 @@ from tutor.attention import (
     unslice_vertically,
 )
 from tutor.decoder import Decoder, DecoderLayer
+from tutor.decoding import beam_search, greedy, sample
 from tutor.encoder import AttentionSubLayer, Encoder, EncoderLayer, FeedForwardSubLayer
 from tutor.positions import sinusoidal_positions
-from tutor.record import record_attention
+from tutor.record import Recording, record_attention
 from tutor.transformer import Transformer, TransformerConfig
 from tutor.translator import Translator, load_pretrained
 
@@ -23,14 +24,18 @@ __all__ = [
     "EncoderLayer",
     "FeedForwardSubLayer",
     "MultiHeadAttention",
+    "Recording",
     "Transformer",
     "TransformerConfig",
     "Translator",
+    "beam_search",
     "causal_mask",
     "compute_attention_matrix",
+    "greedy",
     "load_pretrained",
     "padding_mask",
     "record_attention",
+    "sample",
     "sinusoidal_positions",
     "slice_vertically",
     "unslice_vertically",

@@ -19,6 +19,7 @@ from tqdm import tqdm
 
 from tutor import recipes
 from tutor.checkpoint import scratch_folder
+from tutor.decoding import ALPHA
 from tutor.text import multi30k
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import Tokenizer
@@ -47,8 +48,7 @@ The built-in corpus needs no files: a grammar generates captions of everyday sce
 environment variable TUTOR_DATA names.
 
 Minutes become a number of steps after a short measured start, which belongs to them. Learning the
-tokenizer comes on top: a few seconds. The same steps, seed and machine give the same model, but
-not on Multi30k beyond 30 minutes or 12,000 steps: there the texts are cut by an unseeded chance.
+tokenizer comes on top: a few seconds. The same steps, seed and machine give the same model.
 
 examples:
   python -m tutor train
@@ -60,7 +60,7 @@ Translate standard input to standard output, one sentence a line, in UTF-8. Empt
 
 examples:
   echo "A dog runs on the beach." | python -m tutor translate
-  python -m tutor translate --model models/mine < english.txt > french.txt
+  python -m tutor translate --beams 5 --model models/mine < english.txt > french.txt
 """
 EVALUATE = """\
 Translate sentences that training never saw and compare with the reference translations.
@@ -71,7 +71,7 @@ corpus, the share of translations that equal their reference exactly.
 
 examples:
   python -m tutor evaluate --model models/mine
-  python -m tutor evaluate --corpus multi30k --split test_2016_flickr --json
+  python -m tutor evaluate --corpus multi30k --split test_2016_flickr --beams 5 --json
 """
 
 
@@ -115,6 +115,14 @@ def make_parser():
         child.add_argument(
             "--model", metavar="FOLDER", help="a model folder (default: the model that ships)"
         )
+        child.add_argument(
+            "--beams", type=number(int, 1, 100), default=1, metavar="B",
+            help="how many translations to keep while searching (default: %(default)s, greedy)",
+        )  # fmt: skip
+        child.add_argument(
+            "--alpha", type=number(float, 0, 10), default=ALPHA, metavar="A",
+            help="strength of the length penalty of a search (default: %(default)s)",
+        )  # fmt: skip
 
     child = command(run_train, "train", "train a translator", TRAIN)
     add_corpus(child)
@@ -194,11 +202,7 @@ def run_train(args):
     tokenizer = Tokenizer.train(itertools.chain(sources, targets), sizes.pop("vocab_size"))
     budget = recipes.choose(args.corpus, args.minutes, args.steps)
 
-    def cut():
-        ids = (tokenizer.encode(texts, budget.bpe_dropout) for texts in (sources, targets))
-        return list(zip(*ids, strict=True))
-
-    pairs = cut()
+    pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
     sizes |= dict(d_ff=budget.d_ff, dropout=budget.dropout, norm_first=True)
     torch.manual_seed(args.seed)
     model = Transformer(TransformerConfig(len(tokenizer), **sizes)).to(device)
@@ -219,8 +223,7 @@ def run_train(args):
             bar.update()
             bar.set_postfix(loss=f"{history.loss[-1]:.2f}", refresh=False)
 
-        # Without dropout in the cutting, every epoch would cut the texts alike.
-        history = train(model, cut if budget.bpe_dropout else pairs, recipe, on_step)
+        history = train(model, pairs, recipe, on_step)
 
     training = {
         "corpus": args.corpus,
@@ -230,7 +233,7 @@ def run_train(args):
         "steps": steps,
         "seconds": round(history.seconds, 1),
         "seconds_with_start": round(time.perf_counter() - start, 1),
-        "recipe": {**asdict(recipe), "bpe_dropout": budget.bpe_dropout},
+        "recipe": asdict(recipe),
         "config": asdict(model.config),
         "parameters": count_parameters(model),
         "target_tokens": sum(history.tokens),
@@ -296,7 +299,7 @@ def run_translate(args):
     lines = read_lines(sys.stdin.buffer)
     with tqdm(unit="line", desc="translated", disable=by_hand) as bar:
         while chunk := list(itertools.islice(lines, 1 if by_hand else CHUNK)):
-            for text in translator.translate(chunk):
+            for text in translator.translate(chunk, args.beams, args.alpha):
                 # A model may write a line end; a line must stay a line.
                 print(text.replace("\r", " ").replace("\n", " "))
             sys.stdout.flush()
@@ -312,7 +315,7 @@ def run_evaluate(args):
     start, hypotheses = time.perf_counter(), []
     with tqdm(total=len(sources), unit="sentence", desc="translating") as bar:
         for i in range(0, len(sources), CHUNK):
-            hypotheses += translator.translate(sources[i : i + CHUNK])
+            hypotheses += translator.translate(sources[i : i + CHUNK], args.beams, args.alpha)
             bar.update(len(hypotheses) - i)
     seconds = time.perf_counter() - start
     scores = {
@@ -320,7 +323,8 @@ def run_evaluate(args):
         "moses_bleu": scoring.moses_bleu(hypotheses, references, args.pair.split("-")[1]),
         "chrf": scoring.chrf(hypotheses, references),
     }
-    result = {"corpus": args.corpus, "split": split, "pair": args.pair}
+    result = {"corpus": args.corpus, "split": split, "pair": args.pair, "beams": args.beams}
+    result |= {"alpha": args.alpha} if args.beams > 1 else {}
     result |= {"sentences": len(sources), "seconds": round(seconds, 2)}
     for name, score in scores.items():
         result[name] = {"score": round(score.value, 2), "signature": score.signature}

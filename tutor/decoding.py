@@ -1,36 +1,331 @@
-"""Writing a translation, a token at a time (chapter 08)."""
+"""Writing a translation: greedy, sampling and beam search, with a cache (chapter 08)."""
+
+import math
+from contextlib import contextmanager
+from typing import NamedTuple
 
 import torch
 
 from tutor.attention import PAD, padding_mask
-from tutor.text.tokenizer import BOS, EOS, UNK
+from tutor.text.tokenizer import BOS, EOS
+
+EXTRA = 50  # tokens that a translation may be longer than its source (Vaswani et al., section 6.1)
+ALPHA = 0.6  # strength of the length penalty
 
 
-@torch.no_grad()
-def greedy(model, source_ids, max_len=None):
-    """The most probable next token, again and again, until EOS.
-
-    source_ids: (N, S), padded, each ending with EOS. Writes at most max_len tokens a sentence, and
-    never more than the model's max_len; None: the source's length plus 50, as in the paper (section
-    6.1). Returns N lists of ids without special tokens.
+class Hypothesis(NamedTuple):
+    """A translation: its ids without special tokens, the log-probability of all its tokens ([EOS]
+    included) divided by `length_penalty`, and whether it ended by itself or was cut at the limit.
     """
+
+    ids: list[int]
+    score: float
+    finished: bool
+
+
+class LayerCache:
+    """What one decoder layer keeps between steps.
+
+    K, V: keys and values of all tokens written so far, (N, h, t * beams, d_k and d_v).
+    memory_K, memory_V: those of the source, (N, h, S, ...), computed once, shared by the beams.
+    """
+
+    def __init__(self, layer, memory):
+        self.memory_K, self.memory_V = layer.cross_attention.attention.project_keys_values(memory)
+        # Room for keys and values to come: there is twice as much whenever it has run out.
+        self.rooms = [x[:, :, :0] for x in (self.memory_K, self.memory_V)]
+        self.used = 0
+
+    @property
+    def K(self):
+        return self.rooms[0][:, :, : self.used]  # (N, h, t * beams, d_k)
+
+    @property
+    def V(self):
+        return self.rooms[1][:, :, : self.used]  # (N, h, t * beams, d_v)
+
+    def append(self, K, V):
+        """Add keys and values of the newest tokens, (N, h, beams, d_k and d_v)."""
+        start, self.used = self.used, self.used + K.shape[2]
+        for i, new in enumerate((K, V)):
+            if self.used > self.rooms[i].shape[2]:
+                more = new.new_empty(*new.shape[:2], max(start, 16 * K.shape[2]), new.shape[3])
+                self.rooms[i] = torch.cat([self.rooms[i], more], dim=2)  # (N, h, room, d)
+            self.rooms[i][:, :, start : self.used] = new
+
+    def keep(self, rows):
+        """Keep the sentences of which `rows` has the indices."""
+        self.memory_K = self.memory_K.index_select(0, rows)  # (N, h, S, d_k)
+        self.memory_V = self.memory_V.index_select(0, rows)  # (N, h, S, d_v)
+        self.rooms = [room.index_select(0, rows) for room in self.rooms]
+
+
+class Cache:
+    """Keys and values of N sentences that are being written, `beams` beams a sentence.
+
+    The beams of a sentence are queries side by side: they share its memory, and the keys of all
+    their tokens stand in one list. `mask`, (N, 1, beams, t * beams), says which of these keys are
+    not a beam's own past. When beams are dropped and doubled, only this mask moves.
+    """
+
+    def __init__(self, model, source_ids, beams=1):
+        self.model, self.beams, self.length = model, beams, 0
+        memory = model.encode(source_ids)  # (N, S, d_model)
+        self.memory_mask = padding_mask(source_ids)  # (N, 1, 1, S)
+        self.layers = [LayerCache(layer, memory) for layer in model.decoder.layers]
+        self.mask = self.memory_mask.new_zeros(len(source_ids), 1, beams, 0)
+
+    def __repr__(self):
+        first = self.layers[0]
+        return (
+            f"Cache of {len(self.layers)} layers, {self.length} tokens written: "
+            f"K {tuple(first.K.shape)}, memory_K {tuple(first.memory_K.shape)}, "
+            f"mask {tuple(self.mask.shape)}"
+        )
+
+    def step(self, ids):
+        """Read the newest tokens `ids` (N, beams): logits of the next, (N, beams, vocabulary)."""
+        model, N = self.model, len(ids)
+        X = model.embed(ids.reshape(-1, 1), start=self.length)  # (N * beams, 1, d_model)
+        X = X.reshape(N, self.beams, -1)  # (N, beams, d_model)
+        others = ~torch.eye(self.beams, dtype=torch.bool, device=ids.device)  # (beams, beams)
+        self.mask = torch.cat([self.mask, others.expand(N, 1, -1, -1)], dim=-1)
+        self.length += 1
+        for layer, kept in zip(model.decoder.layers, self.layers, strict=True):
+            X = self.layer_step(layer, kept, X)
+        return model.logits(model.decoder.norm(X))  # (N, beams, vocabulary)
+
+    def layer_step(self, layer, kept, X):
+        """A decoder layer for the newest tokens alone, X: (N, beams, d_model)."""
+
+        def attend_to_past(X):
+            attention = layer.self_attention.attention
+            kept.append(*attention.project_keys_values(X))
+            Q = attention.project_queries(X)  # (N, h, beams, d_k)
+            mask = self.mask if self.beams > 1 else None  # one beam owns every key
+            return attention.merge(attention.attend(Q, kept.K, kept.V, mask))
+
+        def attend_to_source(X):
+            attention = layer.cross_attention.attention
+            Q = attention.project_queries(X)  # (N, h, beams, d_k)
+            Y = attention.attend(Q, kept.memory_K, kept.memory_V, self.memory_mask)
+            return attention.merge(Y)  # (N, beams, d_model)
+
+        X = layer.self_attention.residual(X, attend_to_past)
+        X = layer.cross_attention.residual(X, attend_to_source)
+        return layer.feed_forward(X)  # (N, beams, d_model)
+
+    def follow(self, parents):
+        """Beam b of each sentence goes on from beam parents[n, b]; parents: (N, beams)."""
+        parents = parents[:, None, :, None].expand_as(self.mask)
+        self.mask = self.mask.gather(2, parents)  # (N, 1, beams, t * beams)
+
+    def keep(self, rows):
+        """Keep the sentences of which `rows` has the indices."""
+        self.mask, self.memory_mask = self.mask[rows], self.memory_mask[rows]
+        for kept in self.layers:
+            kept.keep(rows)
+
+
+def length_penalty(length, alpha):
+    """((5 + length) / 6) ** alpha, for a number or a tensor of token counts, [EOS] included.
+
+    Source: Wu et al. 2016, section 7, equation (14).
+    """
+    return ((5 + length) / 6) ** alpha
+
+
+def limits(model, source_ids, max_len):
+    """How many tokens each translation may have, [EOS] included: (N,)."""
+    if max_len is not None and max_len < 1:
+        raise ValueError(f"max_len must be at least 1, not {max_len!r}.")
+    # Each sentence's own limit, so that its neighbours in the batch change nothing.
+    limit = (source_ids != PAD).sum(1) + EXTRA  # (N,)
+    if max_len is not None:
+        limit = torch.full_like(limit, max_len)
+    return limit.clamp(max=model.config.max_len)
+
+
+def most_probable(E, k):
+    """Log-probabilities and ids of the k best next tokens, (..., k) each, from logits E.
+
+    E: (..., vocabulary); it is overwritten. [PAD], [UNK] and [BOS] are never written.
+    """
+    E[..., :EOS] = -torch.inf
+    best, ids = E.topk(min(k, E.shape[-1]))
+    top = best[..., :1]  # (..., 1)
+    total = E.sub_(top).exp_().sum(-1, keepdim=True)  # (..., 1): in place, E is large
+    return best - top - total.log(), ids
+
+
+@contextmanager
+def evaluating(model):
+    """Dropout off and no gradients inside the `with` block; then as it was."""
     was_training = model.training
-    model.eval()  # dropout off
+    model.eval()
     try:
-        memory, memory_mask = model.encode(source_ids), padding_mask(source_ids)
-        # Each sentence's own limit, so that its neighbours in the batch change nothing.
-        limit = (source_ids != PAD).sum(1) + 50  # (N,)
-        if max_len is not None:
-            limit = torch.full_like(limit, max_len)
-        limit = limit.clamp(max=model.config.max_len)
-        ids = source_ids.new_full((len(source_ids), 1), BOS)
-        ended = limit < 1  # (N,)
-        while not ended.all():
-            E = model.logits(model.decode(ids, memory, memory_mask)[:, -1])  # (N, vocabulary)
-            E[:, [PAD, UNK, BOS]] = torch.finfo(E.dtype).min  # these are never written
-            best = E.argmax(-1).masked_fill(ended, PAD)  # (N,)
-            ids = torch.cat([ids, best[:, None]], dim=1)
-            ended |= (best == EOS) | (ids.shape[1] > limit)
+        with torch.no_grad():
+            yield
     finally:
         model.train(was_training)
-    return [[i for i in row if i not in (PAD, BOS, EOS)] for row in ids.tolist()]
+
+
+def write(model, source_ids, choose, max_len=None):
+    """Write N sentences; choose(E) makes of logits (N, vocabulary) each one's next token, with its
+    log-probability: (N, 1) each. See `greedy` and `sample`.
+    """
+    with evaluating(model):
+        cache, limit = Cache(model, source_ids), limits(model, source_ids, max_len)
+        ids = source_ids.new_full((len(source_ids), 1), BOS)  # (N, t)
+        score = torch.zeros(len(ids), device=ids.device)  # (N,)
+        rows, written = torch.arange(len(ids), device=ids.device), [None] * len(ids)
+        while len(rows):
+            step, new = choose(cache.step(ids[:, -1:])[:, 0])  # (N, 1) each
+            ids, score = torch.cat([ids, new], dim=1), score + step[:, 0]
+            ended = ids[:, -1] == EOS
+            done = ended | (ids.shape[1] > limit)
+            if done.any():
+                for n in done.nonzero()[:, 0].tolist():
+                    words = [i for i in ids[n, 1:].tolist() if i != EOS]
+                    written[rows[n]] = Hypothesis(words, score[n].item(), ended[n].item())
+                left = (~done).nonzero()[:, 0]  # a finished sentence costs nothing more
+                cache.keep(left)
+                ids, score, limit, rows = ids[left], score[left], limit[left], rows[left]
+    return written
+
+
+def greedy(model, source_ids, max_len=None):
+    """The most probable next token, again and again, until [EOS].
+
+    source_ids: (N, S), padded, each ending with [EOS]. Writes at most max_len tokens a sentence,
+    and never more than the model's max_len; None: the source's length plus 50. Returns N
+    Hypothesis, whose scores are log-probabilities.
+    """
+    return write(model, source_ids, lambda E: most_probable(E, 1), max_len)
+
+
+def sample(model, source_ids, temperature=1.0, top_k=None, max_len=None, generator=None):
+    """A random next token, again and again: each with the probability that the model gives it.
+
+    temperature: logits are divided by it; below 1 favours the probable, above 1 the improbable.
+    top_k: draw from the k most probable tokens only. Otherwise as `greedy`.
+    """
+    if not temperature > 0:
+        raise ValueError(
+            f"temperature must be above 0, not {temperature!r}; greedy() is its limit."
+        )
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k must be None or at least 1, not {top_k!r}.")
+
+    def choose(E):
+        step, ids = most_probable(E, top_k or E.shape[-1])  # (N, top_k) each
+        at = torch.multinomial((step / temperature).softmax(-1), 1, generator=generator)  # (N, 1)
+        return step.gather(1, at), ids.gather(1, at)
+
+    return write(model, source_ids, choose, max_len)
+
+
+class Pool(NamedTuple):
+    """The beams of N sentences, finished and live ones together, the best first.
+
+    ids: (N, beams, t), beginning with [BOS]; total: (N, beams), log-probabilities; length:
+    (N, beams), tokens written, [EOS] included; ended: (N, beams), which are finished.
+    """
+
+    ids: torch.Tensor
+    total: torch.Tensor
+    length: torch.Tensor
+    ended: torch.Tensor
+
+    @classmethod
+    def start(cls, N, beams, device=None):
+        ids = torch.full((N, beams, 1), BOS, device=device)
+        total = torch.full((N, beams), -torch.inf, device=device)
+        total[:, 0] = 0  # all beams begin alike, so one proposes for all
+        return cls(ids, total, torch.zeros_like(ids[..., 0]), torch.zeros_like(total).bool())
+
+    def score(self, alpha):
+        return self.total / length_penalty(self.length, alpha)  # (N, beams)
+
+
+def grow(pool, step, new, alpha):
+    """One step of beam search: every beam proposes, the best proposals stay.
+
+    step, new: log-probabilities and ids of each beam's best next tokens, (N, beams, k). Returns
+    the new Pool and, for each of its beams, the one that it goes on from: (N, beams).
+    """
+    # A finished beam proposes itself, at no cost.
+    step[pool.ended], new[pool.ended] = -torch.inf, PAD
+    step[..., 0].masked_fill_(pool.ended, 0)
+    length = pool.length + ~pool.ended  # (N, beams)
+    total = pool.total[..., None] + step  # (N, beams, k)
+    score = total / length_penalty(length, alpha)[..., None]  # (N, beams, k)
+    at = score.flatten(1).topk(pool.ids.shape[1]).indices  # (N, beams)
+    parents = at // step.shape[-1]  # (N, beams)
+    new = new.flatten(1).gather(1, at)  # (N, beams)
+    ids = pool.ids.gather(1, parents[..., None].expand_as(pool.ids))  # (N, beams, t)
+    ended = pool.ended.gather(1, parents) | (new == EOS)
+    total, length = total.flatten(1).gather(1, at), length.gather(1, parents)
+    return Pool(torch.cat([ids, new[..., None]], dim=-1), total, length, ended), parents
+
+
+def settled(pool, limit, alpha, n_best):
+    """Which sentences are done, (N,): no live beam can overtake their `n_best` best finished ones.
+
+    The best that a live beam can hope for: no further loss, and the mildest penalty, that of a
+    sentence of `limit` tokens.
+    """
+    finished = pool.score(alpha).masked_fill(~pool.ended, -torch.inf)  # (N, beams)
+    finished = finished.sort(descending=True).values[:, n_best - 1]  # (N,)
+    hope = pool.total / length_penalty(limit, alpha)[:, None]  # (N, beams)
+    hope = hope.masked_fill(pool.ended, -torch.inf).amax(1)  # (N,)
+    return (finished >= hope) | (pool.ids.shape[-1] > limit)
+
+
+def beam_search(model, source_ids, beams=5, alpha=ALPHA, n_best=1, max_len=None, history=None):
+    """The best translations found by keeping `beams` of them at every step.
+
+    Finished and live ones stand in one pool, ranked by log-probability / length_penalty, until no
+    live one can win. source_ids, max_len: as in `greedy`. history: a list that receives
+    (rows, Pool, parents) of every step; rows are the sentences that were still being written.
+    Returns for each sentence a list of at most `n_best` Hypothesis, the best first; finished ones
+    stand before those that were cut at the limit.
+    """
+    if not isinstance(beams, int) or beams < 1:
+        raise ValueError(f"beams must be a whole number of at least 1, not {beams!r}.")
+    if not 1 <= n_best <= beams:
+        raise ValueError(f"n_best must lie between 1 and beams ({beams}), not {n_best!r}.")
+    if not alpha >= 0:
+        raise ValueError(f"alpha must be at least 0, not {alpha!r}.")
+    with evaluating(model):
+        cache, limit = Cache(model, source_ids, beams), limits(model, source_ids, max_len)
+        pool = Pool.start(len(source_ids), beams, source_ids.device)
+        rows = torch.arange(len(source_ids), device=source_ids.device)
+        found = [None] * len(source_ids)
+        while len(rows):
+            E = cache.step(pool.ids[..., -1])  # (N, beams, vocabulary)
+            pool, parents = grow(pool, *most_probable(E, beams), alpha)
+            cache.follow(parents)
+            if history is not None:
+                history.append((rows, pool, parents))
+            done = settled(pool, limit, alpha, n_best)  # (N,)
+            if done.any():
+                for n in done.nonzero()[:, 0].tolist():
+                    found[rows[n]] = best_of(Pool(*(x[n] for x in pool)), alpha)[:n_best]
+                left = (~done).nonzero()[:, 0]  # a finished sentence costs nothing more
+                cache.keep(left)
+                pool = Pool(*(x[left] for x in pool))
+                limit, rows = limit[left], rows[left]
+    return found
+
+
+def best_of(pool, alpha):
+    """The beams of one sentence as Hypothesis, finished ones first, then by score."""
+    written = [
+        Hypothesis([i for i in ids if i not in (PAD, BOS, EOS)], score, ended)
+        for ids, score, ended in zip(
+            pool.ids.tolist(), pool.score(alpha).tolist(), pool.ended.tolist(), strict=True
+        )
+        if score > -math.inf
+    ]
+    return sorted(written, key=lambda h: (not h.finished, -h.score))

@@ -18,7 +18,6 @@ class Budget(NamedTuple):
     max_tokens: int
     d_ff: int
     dropout: float
-    bpe_dropout: float = 0.0  # share of merges left out when an epoch's texts are cut
     warmup: int = 50
 
 
@@ -34,7 +33,7 @@ BUDGETS = {
         Budget(3, 4_000, 512, 256, 0.05),
         Budget(10, 8_500, 768, 256, 0.1),
         Budget(30, 12_000, 1024, 256, 0.2),
-        Budget(math.inf, math.inf, 1536, 512, 0.2, bpe_dropout=0.1, warmup=200),
+        Budget(math.inf, math.inf, 2048, 512, 0.2, warmup=200),
     ],
 }
 BUILTIN_PAIRS = 60_000  # sentence pairs that the grammar generates for training

@@ -1,6 +1,27 @@
 """Collecting the attention matrices of a forward pass."""
 
 from contextlib import contextmanager
+from typing import NamedTuple
+
+
+class Recording(NamedTuple):
+    """A translation with the attention matrices that made it, h heads a layer.
+
+    source: its S tokens, ending with "[EOS]"; target: the T tokens that were written. attention:
+    a dict from kind to a list with one matrix a layer, "encoder" (h, S, S), "decoder" (h, T, T)
+    and "cross" (h, T, S). Row t of the last two belongs to the step that wrote target[t]. What was
+    read at that step is the token before it, so the columns of "decoder" are `inputs`.
+    """
+
+    text: str
+    translation: str
+    source: list[str]
+    target: list[str]
+    attention: dict
+
+    @property
+    def inputs(self):
+        return ["[BOS]", *self.target[:-1]]
 
 
 @contextmanager

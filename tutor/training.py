@@ -166,14 +166,10 @@ def make_optimizers(model, recipe):
 
 
 def batches_forever(pairs, max_tokens, seed):
-    """Epoch after epoch of batches; which one comes at a step depends on seed and step alone.
-
-    pairs: a list, or a function that returns one for each epoch (texts cut anew, say).
-    """
+    """Epoch after epoch of batches; which one comes at a step depends on seed and step alone."""
     epoch = 0
     while True:
-        now = pairs() if callable(pairs) else pairs
-        batches = bucket(now, max_tokens, seed=seed + epoch)
+        batches = bucket(pairs, max_tokens, seed=seed + epoch)
         if not batches:
             raise ValueError("There are no pairs to train on: give a list with at least one.")
         yield from batches
@@ -183,8 +179,7 @@ def batches_forever(pairs, max_tokens, seed):
 def train(model, pairs, recipe, on_step: Callable | None = None):
     """Train `model` on (source ids, target ids) pairs, in place. Returns a History.
 
-    pairs: a list of pairs of lists of int, or a function that returns one for each epoch.
-    on_step(step, history) is called after every step.
+    pairs: a list of pairs of lists of int. on_step(step, history) is called after every step.
     """
     device = next(model.parameters()).device
     optimizers = make_optimizers(model, recipe)

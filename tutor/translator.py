@@ -5,9 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import torch
+from torch.nn import functional as F
 
 from tutor.checkpoint import check_sizes_agree, load_model, save_model
-from tutor.decoding import greedy
+from tutor.decoding import ALPHA, Hypothesis, beam_search, greedy, most_probable, write
+from tutor.record import Recording, record_attention
 from tutor.text.batches import pad
 from tutor.text.tokenizer import EOS
 
@@ -26,40 +28,90 @@ class Translator:
         self.model = model
         self.tokenizer = tokenizer
 
-    def translate(self, texts):
+    def translate(self, texts, beams=1, alpha=ALPHA, n_best=1):
         """Translate a list of str; returns a list of str in the same order.
 
-        A blank text gives "". A text longer than the model's max_len is cut, with a warning.
+        beams: 1 takes the most probable token at every step, more search for a better sentence
+        (`tutor.decoding.beam_search`); alpha: strength of the length penalty. With n_best above 1,
+        a text's translation is a list of at most so many (str, score), the best first.
+        A blank text gives "". A text longer than the model's max_len is cut, and a translation
+        that does not end by itself is cut at its limit, both with a warning.
         Raises TypeError for anything that is not a list of str.
         """
-        if isinstance(texts, str) or not isinstance(texts, Iterable):
-            raise TypeError(
-                f"translate takes a list of str, not a {type(texts).__name__}: write [text]."
-            )
-        texts = list(texts)
-        for text in texts:
-            if not isinstance(text, str):
-                raise TypeError(
-                    f"translate takes a list of str, but one of them is a {type(text).__name__}."
-                )
-        ids = self.tokenizer.encode(texts)
+        texts = check_texts(texts)
+        ids = self.encode(texts)
         order = [i for i, text in enumerate(texts) if text.strip()]
+        order.sort(key=lambda i: len(ids[i]))  # like lengths together: little padding
+        found = [[Hypothesis([], 0.0, True)]] * len(texts)
+        for start in range(0, len(order), BATCH):
+            batch = order[start : start + BATCH]
+            source_ids = pad([ids[i] for i in batch]).to(self.device)  # (N, S)
+            if beams == n_best == 1:
+                written = [[best] for best in greedy(self.model, source_ids)]
+            else:
+                written = beam_search(self.model, source_ids, beams, alpha, n_best)
+            for i, hypotheses in zip(batch, written, strict=True):
+                found[i] = hypotheses
+        if cut := [i for i in order if not found[i][0].finished]:
+            warnings.warn(
+                f"{len(cut)} of {len(texts)} translations did not end by themselves and were cut; "
+                f"the first is that of {texts[cut[0]][:30]!r}.",
+                stacklevel=2,
+            )
+        if n_best == 1:
+            return [self.tokenizer.decode(best.ids) for best, *_ in found]
+        return [[(self.tokenizer.decode(h.ids), h.score) for h in each] for each in found]
+
+    def record(self, text):
+        """Translate one str greedily, with all attention matrices: returns a Recording."""
+        [text] = check_texts([text])
+        if not text.strip():
+            raise ValueError("There is nothing to translate: give a text with a word in it.")
+        [source] = self.encode([text])
+        rows = {"decoder": [], "cross": []}
+
+        def choose(E):
+            for kind, steps in rows.items():
+                steps.append(attention[kind][:])  # of each layer, (1, h, 1, t or S)
+            return most_probable(E, 1)
+
+        with record_attention(self.model) as attention:
+            [written] = write(self.model, torch.tensor([source], device=self.device), choose)
+        T = len(rows["cross"])
+        matrices = {"encoder": [A[0] for A in attention["encoder"]]}  # (h, S, S) each
+        for kind, steps in rows.items():
+            matrices[kind] = [
+                # The rows of the causal matrix grow; what a step could not see had no weight.
+                torch.cat(
+                    [F.pad(A[0], (0, T - A.shape[-1] if kind == "decoder" else 0)) for A in layer],
+                    1,
+                )
+                for layer in zip(*steps, strict=True)
+            ]
+        target = written.ids + [EOS] * written.finished
+        return Recording(
+            text,
+            self.tokenizer.decode(written.ids),
+            self.tokenizer.readable(source),
+            self.tokenizer.readable(target),
+            matrices,
+        )
+
+    @property
+    def device(self):
+        return next(self.model.parameters()).device
+
+    def encode(self, texts):
+        """Ids of each text, [EOS] at the end; cut, with a warning, to what the model can read."""
+        ids = self.tokenizer.encode(texts)
         longest = self.model.config.max_len - 1  # EOS takes a place, too
-        if cut := [i for i in order if len(ids[i]) > longest]:
+        if cut := [i for i, each in enumerate(ids) if texts[i].strip() and len(each) > longest]:
             warnings.warn(
                 f"{len(cut)} of {len(texts)} texts have more than the {longest} tokens that this "
                 f"model reads and were cut there; the first begins {texts[cut[0]][:30]!r}.",
-                stacklevel=2,
+                stacklevel=3,
             )
-        translations = [""] * len(texts)
-        order.sort(key=lambda i: len(ids[i]))  # like lengths together: little padding
-        device = next(self.model.parameters()).device
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
-            source_ids = pad([ids[i][:longest] + [EOS] for i in batch]).to(device)  # (N, S)
-            for i, output in zip(batch, greedy(self.model, source_ids), strict=True):
-                translations[i] = self.tokenizer.decode(output)
-        return translations
+        return [each[:longest] + [EOS] for each in ids]
 
     def save(self, folder, card=None, dtype=torch.float32, training=None):
         """Write the model folder; see `tutor.checkpoint.save_model`."""
@@ -69,6 +121,21 @@ class Translator:
     def load(cls, folder):
         """Read a model folder; see `tutor.checkpoint.load_model`."""
         return cls(*load_model(folder))
+
+
+def check_texts(texts):
+    """`texts` as a list, or TypeError."""
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise TypeError(
+            f"translate takes a list of str, not a {type(texts).__name__}: write [text]."
+        )
+    texts = list(texts)
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(
+                f"translate takes a list of str, but one of them is a {type(text).__name__}."
+            )
+    return texts
 
 
 def load_pretrained():

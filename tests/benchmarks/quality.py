@@ -25,8 +25,9 @@ def main():
     parser.add_argument("--corpus", choices=("builtin", "multi30k"), default="multi30k")
     parser.add_argument("--minutes", type=float, nargs="+", default=[2.0])
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--beams", type=int, default=5)
     args = parser.parse_args()
-    result = {"corpus": args.corpus, "seed": args.seed}
+    result = {"corpus": args.corpus, "seed": args.seed, "beams": args.beams}
     with tempfile.TemporaryDirectory() as scratch:
         for minutes in args.minutes:
             folder = Path(scratch, "model")
@@ -34,8 +35,9 @@ def main():
                   "--out", folder)  # fmt: skip
             record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
             scores = json.loads(
-                tutor("evaluate", "--corpus", args.corpus, "--model", folder, "--json")
-            )
+                tutor("evaluate", "--corpus", args.corpus, "--model", folder, "--json",
+                      "--beams", args.beams)
+            )  # fmt: skip
             result[f"{minutes:g}"] = {
                 "steps": record["steps"],
                 "bleu": scores["bleu"]["score"],

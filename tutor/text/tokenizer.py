@@ -47,20 +47,12 @@ class Tokenizer:
         model.train_from_iterator((" " + text for text in texts), trainer)
         return cls(model)
 
-    def encode(self, texts, dropout=0.0):
-        """Ids of one text (list of int) or of a list of texts (list of lists).
-
-        dropout: the share of merges left out at random, so that a text is cut differently each
-        time; for training only (Provilkov et al. 2020, section 3). No seed reaches these draws.
-        """
+    def encode(self, texts):
+        """Ids of one text (list of int) or of a list of texts (list of lists)."""
         one = isinstance(texts, str)
         # A space in front, so that a word is the same token wherever it stands.
         texts = [" " + text for text in ([texts] if one else texts)]
-        self.model.model.dropout = dropout or None
-        try:
-            ids = [e.ids for e in self.model.encode_batch(texts, add_special_tokens=False)]
-        finally:
-            self.model.model.dropout = None
+        ids = [e.ids for e in self.model.encode_batch(texts, add_special_tokens=False)]
         return ids[0] if one else ids
 
     def decode(self, ids):
@@ -69,7 +61,14 @@ class Tokenizer:
 
     def tokens(self, text):
         """The pieces that `text` is cut into, readable: a leading space is shown as a low line."""
-        return [self.model.decode([i]).replace(" ", "_") for i in self.encode(text)]
+        return self.readable(self.encode(text))
+
+    def readable(self, ids):
+        """The piece of each id: a space is shown as a low line, special tokens by their names."""
+        return [
+            SPECIAL[i] if i < len(SPECIAL) else self.model.decode([i]).replace(" ", "_")
+            for i in ids
+        ]
 
     def save(self, path):
         """Write the tokenizer as JSON, the format of the `tokenizers` library."""
