@@ -1,9 +1,11 @@
 """PyTorch's own modules with our weights, and the comparison of outputs and gradients.
 
-`twins` says which of our parameters makes which of theirs; copying the weights and comparing the
-gradients both follow from it. Everything is float64.
+`tutor.interop` says which of our parameters makes which of theirs. A mistake there cannot hide: on
+random numbers PyTorch would compute something else. Gradients are converted as if they were
+weights. Everything is float64.
 """
 
+import copy
 import math
 from typing import NamedTuple
 
@@ -12,15 +14,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from tutor import (
-    Decoder,
-    DecoderLayer,
-    Encoder,
-    EncoderLayer,
-    MultiHeadAttention,
-    Transformer,
-    TransformerConfig,
-)
+from tutor import Transformer, TransformerConfig
+from tutor.interop import to_pytorch
 
 PAD = 0
 
@@ -81,19 +76,13 @@ def small_model(seed=0, **changes):
 
 
 class TransformerTwin(nn.Module):
-    """`nn.Transformer` between an embedding and a projection of our own making."""
+    """Our stacks in an `nn.Transformer`, between an embedding and a projection written anew."""
 
-    def __init__(self, config, table):
+    def __init__(self, ours):
         super().__init__()
-        c = config
-        self.E = nn.Parameter(torch.empty(c.vocab_size, c.d_model))
-        self.P = nn.Parameter(table.clone())
-        self.inside = nn.Transformer(
-            c.d_model, c.num_heads, c.num_layers, c.num_layers, c.d_ff, dropout=0.0,
-            batch_first=True, norm_first=c.norm_first,
-        )  # fmt: skip
-        if not c.norm_first:  # the paper has no norm after the stacks, PyTorch always does
-            self.inside.encoder.norm = self.inside.decoder.norm = None
+        self.E = copy.deepcopy(ours.embedding.weight)
+        self.P = copy.deepcopy(ours.positions.table)  # a parameter, if it is one of ours
+        self.inside = to_pytorch(ours).inside
 
     def forward(self, source, target):
         X, Y = (
@@ -109,50 +98,6 @@ class TransformerTwin(nn.Module):
             tgt_key_padding_mask=target == PAD,
         )  # fmt: skip
         return F.linear(Y, self.E)
-
-
-def twins(ours, theirs):
-    """Yield (their parameter, a function that makes it from `part` of our parameters)."""
-    if isinstance(ours, MultiHeadAttention):
-        inputs = ours.W_Q, ours.W_K, ours.W_V
-        yield theirs.in_proj_weight, lambda part: torch.cat([part(W).T for W in inputs])
-        yield theirs.out_proj.weight, lambda part: part(ours.W_O).T
-    elif isinstance(ours, EncoderLayer | DecoderLayer):
-        cross = isinstance(ours, DecoderLayer)
-        yield from twins(ours.self_attention.attention, theirs.self_attn)
-        yield from twins(ours.self_attention.norm, theirs.norm1)
-        if cross:
-            yield from twins(ours.cross_attention.attention, theirs.multihead_attn)
-            yield from twins(ours.cross_attention.norm, theirs.norm2)
-        yield from twins(ours.feed_forward.norm, theirs.norm3 if cross else theirs.norm2)
-        yield from twins(ours.feed_forward.feed_forward[0], theirs.linear1)
-        yield from twins(ours.feed_forward.feed_forward[2], theirs.linear2)
-    elif isinstance(ours, Encoder | Decoder):
-        for layer, their_layer in zip(ours.layers, theirs.layers, strict=True):
-            yield from twins(layer, their_layer)
-        yield from twins(ours.norm, theirs.norm or nn.Identity())
-    elif isinstance(ours, Transformer):
-        yield theirs.E, lambda part: part(ours.embedding.weight)
-        if isinstance(ours.positions.table, nn.Parameter):
-            yield theirs.P, lambda part: part(ours.positions.table)
-        yield from twins(ours.encoder, theirs.inside.encoder)
-        yield from twins(ours.decoder, theirs.inside.decoder)
-    else:  # the same kind of module on both sides
-        for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
-            yield q, lambda part, p=p: part(p)
-
-
-def copy_weights(ours, theirs):
-    """Give `theirs` our weights; its attentions get zeros as biases, because ours have none."""
-    theirs.double()
-    with torch.no_grad():
-        for module in theirs.modules():
-            if isinstance(module, nn.MultiheadAttention) and module.in_proj_bias is not None:
-                module.in_proj_bias.zero_()
-                module.out_proj.bias.zero_()
-        for p, made_from in twins(ours, theirs):
-            p.copy_(made_from(lambda ours: ours))
-    return theirs
 
 
 def output_and_gradients(run, inputs):
@@ -174,8 +119,11 @@ def assert_same(run, their_run, inputs=(), modules=None):
     assert_equal(Y, their_Y)
     assert_equal(gradients, their_gradients)
     if modules:
-        compared = 0
-        for p, made_from in twins(*modules):
-            assert_equal(made_from(lambda ours: ours.grad), p.grad)
-            compared += p.numel()
-        assert compared == sum(p.numel() for p in modules[0].parameters())
+        ours, theirs = modules
+        expected = copy.deepcopy(ours)  # gradients in the place of the weights
+        for p, q in zip(expected.parameters(), ours.parameters(), strict=True):
+            p.data = q.grad
+        trained = [p for p in theirs.parameters() if p.requires_grad]
+        pairs = zip(to_pytorch(expected).parameters(), theirs.parameters(), strict=True)
+        assert_equal([p.data for p, q in pairs if q.requires_grad], [q.grad for q in trained])
+        assert sum(map(torch.numel, trained)) == sum(map(torch.numel, ours.parameters()))

@@ -7,13 +7,11 @@ from hypothesis import strategies as st
 from pytorch_twins import (
     assert_equal,
     assert_same,
-    copy_weights,
     random_mask,
     random_tensors,
     randomize,
     sizes,
 )
-from torch import nn
 from torch.nn import functional as F
 
 from tutor import (
@@ -24,6 +22,7 @@ from tutor import (
     slice_vertically,
     unslice_vertically,
 )
+from tutor.interop import to_pytorch
 
 few = settings(max_examples=25)
 
@@ -87,7 +86,7 @@ def test_slices_equal_a_loop_over_heads(size, d_k, d_v):
 def test_equals_pytorchs_multihead_attention(size):
     N, T, S, h, d_model, seed = size
     ours = randomize(MultiHeadAttention(d_model, h), seed)
-    theirs = copy_weights(ours, nn.MultiheadAttention(d_model, h, bias=False, batch_first=True))
+    theirs = to_pytorch(ours)
     mask = random_mask(seed, N, h, T, S)
     assert_same(
         lambda X_Q, X_KV: ours(X_Q, X_KV, mask),

@@ -9,7 +9,6 @@ from pytorch_twins import (
     TransformerTwin,
     assert_equal,
     assert_same,
-    copy_weights,
     random_ids,
     random_mask,
     random_tensors,
@@ -29,6 +28,7 @@ from tutor import (
     causal_mask,
     padding_mask,
 )
+from tutor.interop import to_pytorch
 
 few = settings(max_examples=20)
 both_orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
@@ -41,7 +41,6 @@ all_kinds = pytest.mark.parametrize(
     ],
     ids=["post-norm", "pre-norm", "own widths"],
 )
-pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0], [7, 3, 0, 0, 0]])
 TARGET = torch.tensor([[2, 6, 9, 8], [2, 5, 7, 10], [2, 4, 0, 0]])
@@ -56,10 +55,7 @@ TARGET = torch.tensor([[2, 6, 9, 8], [2, 5, 7, 10], [2, 4, 0, 0]])
 def test_encoder_layer_equals_pytorchs(norm_first, size):
     N, _, S, h, d_model, seed = size
     ours = randomize(EncoderLayer(d_model, h, 7, dropout=0, norm_first=norm_first), seed)
-    theirs = nn.TransformerEncoderLayer(
-        d_model, h, 7, dropout=0, norm_first=norm_first, batch_first=True
-    )
-    copy_weights(ours, theirs)
+    theirs = to_pytorch(ours)
     ids, mask = random_ids(seed, N, S, 9), random_mask(seed, S, S).fill_diagonal_(False)
     mask[:, 0] = False  # the first key is never padding, so no row is empty
     assert_same(
@@ -76,10 +72,7 @@ def test_encoder_layer_equals_pytorchs(norm_first, size):
 def test_decoder_layer_equals_pytorchs(norm_first, size):
     N, T, S, h, d_model, seed = size
     ours = randomize(DecoderLayer(d_model, h, 7, dropout=0, norm_first=norm_first), seed)
-    theirs = nn.TransformerDecoderLayer(
-        d_model, h, 7, dropout=0, norm_first=norm_first, batch_first=True
-    )
-    copy_weights(ours, theirs)
+    theirs = to_pytorch(ours)
     source, target = random_ids(seed, N, S, 9), random_ids(seed + 1, N, T, 9)
     assert_same(
         lambda X, memory: ours(
@@ -105,7 +98,7 @@ def test_whole_model_equals_nn_transformer(norm_first, positions, size):
         norm_first=norm_first, positions=positions,
     )  # fmt: skip
     ours = randomize(Transformer(config), seed)
-    theirs = copy_weights(ours, TransformerTwin(config, ours.positions.table.detach()))
+    theirs = TransformerTwin(ours)
     source, target = random_ids(seed, N, S, 9), random_ids(seed + 1, N, T, 9)
     assert_same(lambda: ours(source, target), lambda: theirs(source, target), (), (ours, theirs))
 

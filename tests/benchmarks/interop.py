@@ -1,0 +1,203 @@
+"""Our layers against PyTorch's with the same weights: how far apart, and how fast.
+
+    python tests/benchmarks/interop.py [--rounds 9] [--steps 8] [--max-tokens 1024]
+
+Distance: float64; attention, layers, stacks and the whole model, both orders of the norm, causal
+and padding masks, source and target of different length. The largest absolute difference of the
+outputs, and of the gradients of all inputs and weights.
+Speed: float32; whole training steps, and encoding in eval mode, where PyTorch takes its fast path.
+Batches are those of training.py. Both sides have the same weights, embedding, loss, optimizer and
+places of dropout; the layers alone differ. Rounds alternate between the sides; the ratio of a round
+is above 1 where ours is the faster, and medians are printed.
+The last line is one JSON object: worst_difference, worst_gradient_difference; training_ratio,
+encoding_ratio, each the smaller one of the two orders; exhibits, those of `tutor.museum`.
+"""
+
+import argparse
+import copy
+import importlib
+import importlib.util
+import json
+import platform
+import statistics
+import time
+
+import torch
+from torch import nn
+from training import SIZES, load
+
+from tutor import (
+    Decoder,
+    DecoderLayer,
+    Encoder,
+    EncoderLayer,
+    MultiHeadAttention,
+    Transformer,
+    TransformerConfig,
+    causal_mask,
+    padding_mask,
+)
+from tutor.attention import PAD
+from tutor.interop import to_pytorch
+from tutor.training import translation_loss
+
+ORDERS = {"post-norm": False, "pre-norm": True}
+
+
+def random_ids(N, T, vocab_size):
+    """Ids (N, T); sentence n has n tokens fewer than the first, the rest is padding."""
+    ids = torch.randint(4, vocab_size, (N, T))
+    return ids.masked_fill(torch.arange(T) >= T - torch.arange(N)[:, None], PAD)
+
+
+def cases(norm_first):
+    """Yield (name, our module, how it is called, how PyTorch's is called, inputs)."""
+    N, T, S, d = 4, 11, 13, SIZES["d_model"]
+    source, target = random_ids(N, S, 50), random_ids(N, T, 50)
+    X, memory = torch.randn(N, T, d), torch.randn(N, S, d)
+    hidden, mask = padding_mask(source), causal_mask(T) | padding_mask(target)
+    src, tgt = source == PAD, target == PAD
+    sizes = (d, SIZES["num_heads"], SIZES["d_ff"], 0.0, norm_first)
+
+    def decoded(ours):
+        return lambda X, M: ours(X, M, mask, hidden)
+
+    def their_decoded(theirs):
+        masks = dict(tgt_mask=causal_mask(T), tgt_key_padding_mask=tgt)
+        return lambda X, M: theirs(X, M, memory_key_padding_mask=src, **masks)
+
+    yield (
+        "attention", MultiHeadAttention(d, SIZES["num_heads"]),
+        lambda ours: lambda X, M: ours(X, M, hidden),
+        lambda theirs: lambda X, M: theirs(X, M, M, key_padding_mask=src, need_weights=False)[0],
+        [X, memory],
+    )  # fmt: skip
+    layers = SIZES["num_layers"]
+    for name, ours in (
+        ("encoder layer", EncoderLayer(*sizes)),
+        ("encoder", Encoder(layers, *sizes[:-1], norm_first=norm_first)),
+    ):
+        yield (
+            name, ours, lambda ours: lambda M: ours(M, hidden),
+            lambda theirs: lambda M: theirs(M, src_key_padding_mask=src), [memory],
+        )  # fmt: skip
+    for name, ours in (
+        ("decoder layer", DecoderLayer(*sizes)),
+        ("decoder", Decoder(layers, *sizes[:-1], norm_first=norm_first)),
+    ):
+        yield name, ours, decoded, their_decoded, [X, memory]
+    config = TransformerConfig(50, **SIZES | dict(dropout=0.0, norm_first=norm_first))
+
+    def called(model):
+        return lambda: model(source, target)
+
+    yield "whole model", Transformer(config), called, called, []
+
+
+def distance(ours, call, their_call, inputs):
+    """Largest absolute difference of the outputs and of all gradients."""
+    for p in ours.parameters():
+        if p.dim() == 1:  # biases are not zeros and scales not ones once a model has learned
+            p.data += 0.3 * torch.randn_like(p)
+    theirs = to_pytorch(ours)
+    outputs, gradients = [], []
+    for run in (call(ours), their_call(theirs)):
+        leaves = [X.clone().requires_grad_() for X in inputs]
+        Y = run(*leaves)
+        Y.backward(torch.arange(Y.numel()).cos().view_as(Y))
+        outputs.append(Y.detach())
+        gradients.append([X.grad for X in leaves])
+    as_weights = copy.deepcopy(ours)  # gradients are converted like weights
+    for p, q in zip(as_weights.parameters(), ours.parameters(), strict=True):
+        p.data = q.grad
+    for p, q in zip(to_pytorch(as_weights).parameters(), theirs.parameters(), strict=True):
+        if q.requires_grad:
+            gradients[0].append(p.data)
+            gradients[1].append(q.grad)
+    far = [(a - b).abs().max().item() for a, b in zip(*gradients, strict=True)]
+    return (outputs[0] - outputs[1]).abs().max().item(), max(far)
+
+
+def train(model, optimizer, batches):
+    model.train()
+    for batch in batches:
+        translation_loss(model, batch).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+@torch.no_grad()
+def encode(model, optimizer, batches):
+    model.eval()
+    for batch in batches:
+        model.encode(batch.source)
+
+
+def speed(config, batches, rounds, steps):
+    """{work: (source tokens a second of tutor, of PyTorch, ratio)}, medians over the rounds."""
+    torch.manual_seed(0)
+    ours = Transformer(config)
+    sides = [
+        (model, torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True))
+        for model in (ours, to_pytorch(ours))
+    ]
+    rates = {train: [], encode: []}
+    for number in range(rounds + 1):
+        part = batches[number * steps : (number + 1) * steps]
+        tokens = sum(int((batch.source != PAD).sum()) for batch in part)
+        for work in rates:
+            rate = []
+            for side in sides:
+                start = time.perf_counter()
+                work(*side, part)
+                rate.append(tokens / (time.perf_counter() - start))
+            if number:  # the first round warms up
+                rates[work].append((*rate, rate[0] / rate[1]))
+    return {work: map(statistics.median, zip(*rates[work], strict=True)) for work in rates}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--max-tokens", type=int, default=1024)
+    args = parser.parse_args()
+    print(f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}")
+
+    torch.manual_seed(0)
+    torch.set_default_dtype(torch.float64)
+    worst = [0.0, 0.0]
+    print(f"\n{'largest difference, float64':38}{'outputs':>12}{'gradients':>12}")
+    for order, norm_first in ORDERS.items():
+        for name, *case in cases(norm_first):
+            found = distance(*case)
+            print(f"{name + ', ' + order:38}{found[0]:12.1e}{found[1]:12.1e}")
+            worst = list(map(max, worst, found))
+    torch.set_default_dtype(torch.float32)
+
+    corpus, vocab_size, batches = load(args.max_tokens)
+    print(f"\n{args.rounds} x {args.steps} batches of {args.max_tokens} tokens, {corpus}, seed 0")
+    print(f"{'source tokens/s, float32':38}{'tutor':>12}{'PyTorch':>12}{'ratio':>8}")
+    ratios = {train: [], encode: []}
+    for order, norm_first in ORDERS.items():
+        config = TransformerConfig(vocab_size, **SIZES | dict(norm_first=norm_first))
+        rate = speed(config, batches, args.rounds, args.steps)
+        for work, title in ((train, "training step"), (encode, "encoding")):
+            ours, theirs, ratio = rate[work]
+            ratios[work].append(ratio)
+            print(f"{title + ', ' + order:38}{ours:12,.0f}{theirs:12,.0f}{ratio:8.2f}")
+
+    museum = importlib.util.find_spec("tutor.museum")
+    result = {
+        "worst_difference": worst[0],
+        "worst_gradient_difference": worst[1],
+        "training_ratio": round(min(ratios[train]), 3),
+        "encoding_ratio": round(min(ratios[encode]), 3),
+        "exhibits": len(importlib.import_module("tutor.museum").EXHIBITS) if museum else 0,
+    }
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

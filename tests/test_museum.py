@@ -1,0 +1,275 @@
+"""Each exhibit: the test sees the wrong code and passes the mended one, and all that is said of
+what happens does happen."""
+
+import dataclasses
+import html
+import re
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import tutor
+from tutor import museum
+from tutor.museum.exhibit import Page, agree
+
+ALL = list(museum.EXHIBITS.values())
+each = pytest.mark.parametrize("exhibit", ALL, ids=[e.name for e in ALL])
+
+
+def of(symptom):
+    some = [e for e in ALL if e.symptom == symptom]
+    return pytest.mark.parametrize("exhibit", some, ids=[e.name for e in some])
+
+
+@each
+def test_the_check_names_the_mistake_and_passes_the_mend(exhibit):
+    exhibit.check(exhibit.mended)
+    with pytest.raises(AssertionError) as failure:
+        exhibit.check(exhibit.wrong)
+    assert str(failure.value) == exhibit.mistake
+
+
+@each
+def test_the_wrong_code_shows_what_is_said_and_the_mended_does_not(exhibit):
+    assert exhibit.shows in exhibit.demonstrate(exhibit.wrong)
+    assert exhibit.shows not in exhibit.demonstrate(exhibit.mended)
+
+
+@each
+def test_it_is_small_and_told(exhibit):
+    for which in ("wrong", "mended", "check"):
+        lines = exhibit.source(which).splitlines()
+        assert len(lines) <= 20 and max(map(len, lines)) <= 96
+        assert not re.search(r"\b(noqa|fmt|ruff)\b", "\n".join(lines))
+    assert exhibit.mistake.endswith(".") and len(exhibit.mistake) <= 100
+    assert 2 <= len(re.findall(r"[.!?](?=\s|$)", exhibit.story)) <= 5
+    assert exhibit.seen and exhibit.test
+
+
+def test_every_symptom_has_its_room():
+    assert len(ALL) >= 28 and {e.symptom for e in ALL} == set(museum.SYMPTOMS)
+    assert len({e.mistake for e in ALL}) == len(ALL)
+
+
+@of(museum.CRASHES)
+def test_it_crashes_as_it_says(exhibit):
+    assert re.match("|".join(kind.__name__ for kind in exhibit.crash), exhibit.shows[:40]) or (
+        any(f"{kind.__name__}: " in exhibit.demonstrate(exhibit.wrong) for kind in exhibit.crash)
+    )
+
+
+@pytest.mark.parametrize("symptom", [museum.WRONG, museum.SLOW])
+def test_nothing_complains(symptom):
+    shown = [e.demonstrate(e.wrong) for e in ALL if e.symptom == symptom]
+    assert not [text for text in shown if "Error" in text]
+
+
+def add(words, memory):
+    return len(words) + memory
+
+
+RIGHT_BUT_SLOW = {
+    "write_a_translation": lambda: (sum, add, [1, 2], 3),
+    "keys_while_writing": lambda: (torch.square, torch.randn(5, 4)),
+    "logits_of_the_newest": lambda: (torch.randn(2, 5, 4), torch.randn(9, 4)),
+    "vectors_of_words": lambda: (torch.tensor([3, 1, 1]), torch.randn(9, 4)),
+    "queries_of_all_heads": lambda: (torch.randn(3, 8), torch.randn(8, 8), 4),
+    "layers_of_a_stack": lambda: (lambda: nn.Linear(2, 2), 3),
+    "loss_of_a_test_set": lambda: ([torch.tensor(1.0), torch.tensor(2.0)],),
+    "batches_of_sentences": lambda: ([[5], [6, 7], [8, 9], [5]], 2),
+}
+# inputs on which nobody can tell the wrong code from the mended
+RIGHT_BY_ACCIDENT = {
+    "mask_with_a_help_text": lambda: (),
+    "judge_a_translator": lambda: (str.upper, [("a", "A")], [("b", "B")]),
+    "weights_of_a_sentence": lambda: (torch.randn(3, 4), torch.randn(5, 4)),
+    "weights_of_an_empty_row": lambda: (torch.randn(3, 4), torch.randn(3, 4), future(3)),
+    "scores_of_all_heads": lambda: (torch.randn(3, 8), torch.randn(3, 8), 8, 1),
+    "attend_with_heads": lambda: (*torch.randn(3, 2, 5, 8), 1),
+    "look_across": lambda: (F.scaled_dot_product_attention, *torch.randn(2, 3, 4, 8)),
+    "rebuild_a_new_layer": lambda: (layer(), torch.randn(2, 3, 8)),
+    "table_of_halves": lambda: (5, 6),
+    "logits_of_a_pair": lambda: (tiny(), *torch.randint(4, 12, (2, 2, 3))),
+    "extend_the_cache": lambda: (torch.randn(1, 3, 4), torch.tensor([0]), torch.randn(1, 1, 4)),
+    "place_the_newest": lambda: (torch.randn(2, 1, 4), torch.randn(9, 4), 0),
+    "logits_of_the_beams": lambda: (torch.randn(3, 1, 4), torch.randn(9, 4)),
+}
+ONLY_THE_SHAPE = {"look_across", "logits_of_a_pair"}
+
+
+def future(T):
+    return tutor.causal_mask(T)
+
+
+def layer():
+    return nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+
+
+def tiny():
+    return tutor.Transformer(tutor.TransformerConfig(12, 8, 2, d_ff=16, num_layers=1, dropout=0.0))
+
+
+def comparable(result, only_the_shape):
+    """A result as something that == understands."""
+    if isinstance(result, torch.Tensor) and result.dim() == 0:
+        return result.item()
+    if isinstance(result, torch.Tensor):
+        shape = tuple(result.shape)
+        return shape if only_the_shape else (shape, result.detach().double().round(decimals=4))
+    if isinstance(result, nn.ModuleList):
+        return [str(module) for module in result]
+    if isinstance(result, dict):  # what a page made
+        return result["hide"](torch.ones(2, 2), future(2)).tolist()
+    if isinstance(result, list):
+        return [comparable(part, only_the_shape) for part in result]
+    return result
+
+
+@pytest.mark.parametrize(
+    ("name", "inputs"), [*RIGHT_BUT_SLOW.items(), *RIGHT_BY_ACCIDENT.items()], ids=lambda x: str(x)
+)
+def test_it_is_right_where_it_was_tried(name, inputs):
+    exhibit = museum.EXHIBITS[name]
+    torch.manual_seed(0)
+    inputs = inputs()
+    results = [
+        comparable(candidate(*inputs), name in ONLY_THE_SHAPE)
+        for candidate in (exhibit.wrong, exhibit.mended)
+    ]
+    assert str(results[0]) == str(results[1])
+
+
+def test_no_room_claims_to_be_right_without_proof():
+    right = {e.name for e in ALL if e.symptom in (museum.SLOW, museum.LUCKY)}
+    assert right == {*RIGHT_BUT_SLOW, *RIGHT_BY_ACCIDENT}
+
+
+# ---- wrong answers to one exercise
+
+TASKS = {task: [e for e in ALL if e.task == task] for task in {e.task for e in ALL} - {None}}
+
+
+@pytest.mark.parametrize("exhibit", [e for e in ALL if e.task], ids=lambda e: e.name)
+def test_the_first_check_of_a_task_that_fails_is_the_one_that_names_the_mistake(exhibit):
+    failing = [other.name for other in TASKS[exhibit.task] if not other.passes(exhibit.wrong)]
+    assert failing[0] == exhibit.name
+    assert all(other.passes(exhibit.mended) for other in TASKS[exhibit.task])
+
+
+def layer_norm(X, eps=1e-5):
+    return F.layer_norm(X, X.shape[-1:], eps=eps)
+
+
+def token_loss(logits, targets):
+    return F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=0)
+
+
+@pytest.mark.parametrize(
+    ("task", "right"),
+    [
+        ("compute_attention_matrix", tutor.compute_attention_matrix),
+        ("causal_mask", tutor.causal_mask),
+        ("slice_vertically", tutor.slice_vertically),
+        ("unslice_vertically", tutor.unslice_vertically),
+        ("sinusoidal_positions", tutor.sinusoidal_positions),
+        ("layer_norm", layer_norm),
+        ("token_loss", token_loss),
+    ],
+)
+def test_right_code_that_was_written_elsewhere_passes(task, right):
+    for exhibit in TASKS[task]:
+        exhibit.check(right)
+
+
+# ---- what all exhibits rely on
+
+
+def test_what_is_shown_depends_on_no_state_and_changes_none():
+    before, shown = torch.get_default_dtype(), []
+    try:
+        for dtype, seed in ((torch.float32, 1), (torch.float64, 2)):
+            torch.set_default_dtype(dtype)
+            torch.manual_seed(seed)
+            state = torch.get_rng_state()
+            shown.append([museum.uncovered(exhibit) for exhibit in ALL])
+            assert torch.get_rng_state().equal(state) and torch.get_default_dtype() == dtype
+    finally:
+        torch.set_default_dtype(before)
+    assert shown[0] == shown[1]
+    assert not re.search(r"0x[0-9a-f]{6}|-0\.0|\bnan\b|site-packages", " ".join(shown[0]))
+
+
+def test_chance_is_the_same_in_every_run():
+    dice, thrown = dataclasses.replace(ALL[0], demo=lambda candidate: torch.randn(3).tolist()), []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        thrown.append(dice.demonstrate(None))
+    assert thrown[0] == thrown[1]
+
+
+def test_only_the_exceptions_of_the_mistake_are_blamed_on_it():
+    def stumbles(*inputs, **named):
+        raise ZeroDivisionError("of its own")
+
+    for exhibit in ALL:
+        with pytest.raises(ZeroDivisionError, match="of its own"):
+            exhibit.check(stumbles)
+
+
+def test_a_check_that_sees_nothing_would_be_told():
+    """The tests above are not satisfied by an exhibit without a mistake."""
+    blind = dataclasses.replace(ALL[0], judge=lambda candidate: None)
+    with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+        test_the_check_names_the_mistake_and_passes_the_mend(blind)
+    harmless = dataclasses.replace(ALL[0], wrong=ALL[0].mended)
+    with pytest.raises(AssertionError):
+        test_the_wrong_code_shows_what_is_said_and_the_mended_does_not(harmless)
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    shown = []
+    monkeypatch.setattr(museum, "display", lambda page: shown.append(page.data))
+    return shown
+
+
+def as_text(page):
+    """What a reader sees of HTML."""
+    return html.unescape(re.sub(r"<[^>]+>", "", page))
+
+
+def test_show_gives_nothing_away_and_reveal_all(displayed):
+    exhibit = museum.EXHIBITS["cut_into_heads"]
+    museum.show("cut_into_heads", "join_the_heads")
+    museum.reveal("cut_into_heads")
+    code, told = map(as_text, displayed)
+    assert "def cut_into_heads(X, width):" in code and "def join_the_heads(X):" in code
+    for secret in (exhibit.mistake, exhibit.story, exhibit.test, "wrong", "mended"):
+        assert secret.replace("`", "") not in code
+    for said in (exhibit.mistake, exhibit.story, exhibit.test, exhibit.seen, "def check(cut):"):
+        assert said.replace("`", "") in told
+    assert re.search(r"as shown:.*\n +the test fails\nmended:.*\n +the test passes", told)
+    folded = displayed[1].partition("<details><summary>")[2]
+    assert "def</b> check" in folded and "def</b> check" not in displayed[0]
+    assert "\n-    return X.reshape(*N, columns // width" in told
+    assert "\n+    return X.reshape(*N, T, columns // width" in told
+
+
+def test_an_unknown_name_is_told_what_is_there():
+    with pytest.raises(ValueError, match="no exhibit 'cut_in_heads'.*'cut_into_heads'"):
+        museum.show("cut_in_heads")
+
+
+def test_a_page_runs_in_an_empty_session_each_time():
+    page = Page("""
+        count = globals().get("count", 0) + 1
+    """)
+    assert page.text.startswith("count") and page()["count"] == page()["count"] == 1
+
+
+def test_agree_does_not_broadcast():
+    assert agree(torch.ones(2, 3), torch.ones(2, 3))
+    assert not agree(torch.ones(2, 3), torch.ones(1, 3))
+    assert not agree(torch.ones(3).double(), torch.ones(3).double() + 1e-9)
