@@ -132,7 +132,7 @@ def test_the_cache_shares_the_source_among_beams_and_says_what_it_holds():
         assert layer.memory_K.shape == layer.memory_V.shape == (2, 3, 5, 4)  # (N, h, S, d_k)
         assert layer.K.shape == layer.V.shape == (2, 3, 13 * 3, 4)  # (N, h, t * beams, d_k)
     assert repr(cache) == (
-        "Cache of 2 layers, 13 tokens written: K (2, 3, 39, 4), memory_K (2, 3, 5, 4), "
+        "Cache of 2 layers, tokens written: 13, K (2, 3, 39, 4), memory_K (2, 3, 5, 4), "
         "mask (2, 1, 3, 39)"
     )
 

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from tutor import Transformer, TransformerConfig, training
 from tutor.decoding import greedy
 from tutor.text.batches import Batch, make_batch
-from tutor.text.tokenizer import EOS, PAD
+from tutor.text.tokenizer import PAD
 from tutor.training import (
     Muon,
     Recipe,

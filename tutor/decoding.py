@@ -78,7 +78,7 @@ class Cache:
     def __repr__(self):
         first = self.layers[0]
         return (
-            f"Cache of {len(self.layers)} layers, {self.length} tokens written: "
+            f"Cache of {len(self.layers)} layers, tokens written: {self.length}, "
             f"K {tuple(first.K.shape)}, memory_K {tuple(first.memory_K.shape)}, "
             f"mask {tuple(self.mask.shape)}"
         )
@@ -251,8 +251,8 @@ class Pool(NamedTuple):
 def grow(pool, step, new, alpha):
     """One step of beam search: every beam proposes, the best proposals stay.
 
-    step, new: log-probabilities and ids of each beam's best next tokens, (N, beams, k). Returns
-    the new Pool and, for each of its beams, the one that it goes on from: (N, beams).
+    step, new: log-probabilities and ids of each beam's best next tokens, (N, beams, k); both are
+    overwritten. Returns the new Pool and, for each of its beams, the one that it goes on from: (N, beams).
     """
     # A finished beam proposes itself, at no cost.
     step[pool.ended], new[pool.ended] = -torch.inf, PAD
