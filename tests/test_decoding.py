@@ -13,11 +13,13 @@ from tutor import decoding
 from tutor.decoding import (
     Cache,
     Hypothesis,
+    Pool,
     beam_search,
     greedy,
     length_penalty,
     most_probable,
     sample,
+    settled,
 )
 from tutor.text.tokenizer import BOS, EOS, PAD, UNK
 
@@ -264,6 +266,16 @@ def test_length_penalty_of_the_formula():
     assert length_penalty(1, 0.6) == 1
     assert math.isclose(length_penalty(7, 0.6), 2**0.6)
     assert length_penalty(torch.tensor([3, 9]), 0).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("live", "n_best", "done"), [(-1.8, 1, False), (-2.4, 1, True), (-2.4, 2, False), (-9, 2, True)]
+)
+def test_a_search_goes_on_while_a_live_beam_could_win(live, n_best, done):
+    # At 7 tokens and alpha 1 the penalty is 2: the live beam can hope for half of what it lost.
+    total, ended = torch.tensor([[-1.2, -3.0, live]]), torch.tensor([[True, True, False]])
+    pool = Pool(torch.zeros(1, 3, 2).long(), total, torch.ones(1, 3).long(), ended)
+    assert settled(pool, torch.tensor([7]), 1.0, n_best).tolist() == [done]
 
 
 def test_samples_come_as_often_as_the_model_says():

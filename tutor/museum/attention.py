@@ -452,7 +452,7 @@ class weights_of_one_head:
         with torch.no_grad():  # head 0 finds the word itself, head 1 the next one
             X, W = 30 * torch.eye(4)[None, :3].repeat(1, 1, 2), torch.zeros(24, 8)
             W[:4, :4] = W[8:12, :4] = torch.eye(4)
-            W[4:8, :4], W[12:16, :4] = torch.eye(4).roll(-1, dims=0), torch.eye(4)
+            W[4:8, :4], W[12:16, :4] = torch.eye(4).roll(1, dims=0), torch.eye(4)
             attention.in_proj_weight.copy_(W)
             A = weights(attention, X)
         return f"shape {tuple(A.shape)}, word 0 weighs {to_digits(A.flatten(0, -3)[:, 0])}"
