@@ -92,7 +92,7 @@ def test_translate_gives_a_line_for_a_line(toy):
 
 @pytest.mark.parametrize(
     ("options", "wanted"),
-    [([], (1, 0.6)), (["--beams", "5"], (5, 0.6)), (["--beams", "2", "--alpha", "1"], (2, 1.0))],
+    [([], (1, 1.4)), (["--beams", "5"], (5, 1.4)), (["--beams", "2", "--alpha", "1"], (2, 1.0))],
 )
 def test_the_search_is_the_one_asked_for(toy, monkeypatch, capsys, options, wanted):
     asked = []

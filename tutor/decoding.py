@@ -10,7 +10,7 @@ from tutor.attention import PAD, padding_mask
 from tutor.text.tokenizer import BOS, EOS
 
 EXTRA = 50  # tokens that a translation may be longer than its source (Vaswani et al., section 6.1)
-ALPHA = 0.6  # strength of the length penalty
+ALPHA = 1.4  # strength of the length penalty; the best of 0 to 1.8 on Multi30k, validation split
 
 
 class Hypothesis(NamedTuple):
