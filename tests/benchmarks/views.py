@@ -1,0 +1,142 @@
+"""How fast the attention view answers in a real browser, and what it costs.
+
+    python tests/benchmarks/views.py [--presses 60]
+
+Starts JupyterLab and Debian's Chromium. A redraw is counted from the time stamp of the key press to
+the end of the first frame painted after it; the larger of two medians is reported, that of moves in
+the map and that of moves from head to head. The last line is one JSON object.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from tutor.views.base import WIDGET_VIEW
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import lab  # noqa: E402
+
+SETUP = """
+import torch
+from tutor import Recording, load_pretrained
+from tutor.views import AttentionView
+
+def recording(tokens, layers=6, heads=8):
+    words = [f"token{i}" for i in range(tokens)]
+    A = torch.randn(3, layers, heads, tokens, tokens).mul(3).softmax(dim=-1)
+    A = dict(zip(("encoder", "decoder", "cross"), map(list, A)))
+    return Recording("one", "two", words, words, A)
+
+translator = load_pretrained()
+"""
+OWN = """
+own = translator.record("A man is riding a white horse on the beach.")
+AttentionView(own, run=translator.record)
+"""
+# Every key press is stamped by the browser; a message posted from an animation frame is delivered
+# once that frame is painted.
+STOPWATCH = """() => {
+  window.pressed = [];
+  window.addEventListener("keydown", (event) => requestAnimationFrame(() => {
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => window.pressed.push(performance.now() - event.timeStamp);
+    channel.port2.postMessage(null);
+  }), true);
+}"""
+WAIT_FOR_PICTURE = """(view) => {
+  const begin = (event) => { window.began = event.timeStamp; };
+  view.addEventListener("keydown", begin, { once: true, capture: true });
+  const watch = new MutationObserver(() => {
+    watch.disconnect();
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => { window.took = performance.now() - window.began; };
+      channel.port2.postMessage(null);
+    });
+  });
+  window.took = 0;
+  watch.observe(view.querySelector(".tutor-pair"), { childList: true });
+}"""
+
+
+def presses(page, target, count):
+    """Milliseconds from key press to painted frame, for moves from `target`, there and back."""
+    page.evaluate("window.pressed = []")
+    target.focus()
+    for i in range(count):
+        page.keyboard.press("ArrowLeft" if i // 5 % 2 else "ArrowRight")
+        page.wait_for_timeout(20 + 7 * (i % 5))  # out of step with the frames
+    page.wait_for_function(f"window.pressed.length === {count}")
+    return page.evaluate("window.pressed")
+
+
+def redraw(page, view, count):
+    """The larger median of two: moves in the map, and moves from head to head."""
+    medians = []
+    for name, target in (("cell to cell", ".tutor-map"), ("head to head", "[role=listbox]")):
+        times = presses(page, view.locator(target), count)
+        medians.append(statistics.median(times))
+        print(f"  {name}: {min(times):.1f} to {max(times):.1f} ms, median {medians[-1]:.1f}")
+    return max(medians)
+
+
+def own_sentences(page, view):
+    """Milliseconds from Enter to the painted picture, median over some sentences."""
+    times = []
+    for text in ("Two dogs are running on the beach.", "A woman in a red coat is singing.",
+                 "Children play in the snow near a tree.", "A man is riding a horse."):  # fmt: skip
+        view.locator("input").fill(text)
+        view.evaluate(WAIT_FOR_PICTURE)
+        page.keyboard.press("Enter")
+        page.wait_for_function("window.took > 0")
+        times.append(page.evaluate("window.took"))
+    print("  own sentences:", ", ".join(f"{time:.0f}" for time in times), "ms")
+    return statistics.median(times)
+
+
+def kilobytes():
+    """What the largest view adds to a notebook that is saved: all but the live widget itself."""
+    scope = {}
+    exec(SETUP, scope)
+    data, metadata = scope["AttentionView"](scope["recording"](60))._repr_mimebundle_()
+    data.pop(WIDGET_VIEW)
+    return len(json.dumps([data, metadata])) / 1000
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--presses", type=int, default=60)
+    count = parser.parse_args().presses
+    cells = [SETUP, OWN, *(f"AttentionView(recording({tokens}))" for tokens in (20, 60))]
+    result = {}
+    with tempfile.TemporaryDirectory() as folder, lab.chromium() as browser:
+        if browser is None:
+            sys.exit("This needs Debian's Chromium.")
+        with lab.jupyterlab(folder, cells) as address:
+            page = browser.new_page(viewport={"width": 1300, "height": 1000})
+            watch = lab.Watch(page)
+            lab.run_all(page, address)
+            views = page.locator(".tutor-view")
+            views.nth(2).wait_for()
+            page.evaluate(STOPWATCH)
+            for i, tokens in enumerate((20, 60), start=1):
+                print(f"6 layers of 8 heads, {tokens} x {tokens} tokens")
+                result[f"redraw_ms_{tokens}"] = round(redraw(page, views.nth(i), count), 1)
+            result["own_sentence_ms"] = round(own_sentences(page, views.first))
+            axe = lab.axe()
+            found = None if axe is None else lab.violations(page, axe)
+            page.close()
+    print("\n".join([*(found or ()), *watch.errors, *watch.outside]))
+    result["kilobytes"] = round(kilobytes())
+    result["outside_requests"] = len(watch.outside)
+    result["axe_violations"] = None if found is None else len(found)
+    result["aer_chosen_head"] = None  # chapter 09 measures it
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

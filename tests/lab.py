@@ -1,0 +1,147 @@
+"""JupyterLab in a browser: a server of its own, Debian's Chromium, and what both complain about."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+SETTINGS = {
+    "notebook-extension/tracker": {"windowingMode": "none"},  # all cells are on the page
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+AXE = "axe-core@4.11.0"
+
+
+@contextmanager
+def jupyterlab(folder, cells):
+    """Serve a notebook with these cells from `folder`; yields the address of its page."""
+    folder = Path(folder)
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+        metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    )
+    nbformat.write(notebook, folder / "page.ipynb")
+    for plugin, values in SETTINGS.items():
+        path = folder / "settings" / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values))
+    own = {
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython",
+    }
+    environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
+    environment |= {name: str(folder / place) for name, place in own.items()}
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    arguments = ["--no-browser", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0",
+                 f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=",
+                 "--ServerApp.allow_root=True", "--LabApp.expose_app_in_browser=True"]  # fmt: skip
+    with open(folder / "server.log", "w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *arguments],
+            env=environment, cwd=folder, stdout=log, stderr=log,
+        )  # fmt: skip
+    try:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"{address}/api", timeout=1)
+                break
+            except OSError:
+                if server.poll() is not None:
+                    raise RuntimeError((folder / "server.log").read_text()) from None
+                time.sleep(0.1)
+        yield f"{address}/doc/tree/page.ipynb?reset"
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@contextmanager
+def chromium():
+    """A headless browser, or None where Debian's Chromium or playwright is missing."""
+    path = shutil.which("chromium")
+    if path is None:
+        yield None
+        return
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Watch:
+    """Collects what goes wrong on a page: errors, and requests that leave this machine."""
+
+    def __init__(self, page):
+        self.errors, self.outside = [], []
+        page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", lambda request: self.see(request.url))
+
+    def see(self, url):
+        if not url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:")):
+            self.outside.append(url)
+
+
+def run_all(page, address):
+    """Open the notebook in JupyterLab and run all its cells."""
+    page.set_default_timeout(60_000)  # the machine may be busy
+    page.goto(address)
+    page.wait_for_function("window.jupyterapp?.shell?.currentWidget?.sessionContext?.isReady")
+    page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]"
+        ".every((prompt) => /\\d/.test(prompt.textContent))"
+    )
+
+
+def axe():
+    """The text of axe-core, from npm's registry, kept in a cache; None where npm cannot get it."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    path = Path(cache, "tutor-tests", f"{AXE}.js")
+    if not path.exists():
+        if shutil.which("npm") is None:
+            return None
+        with tempfile.TemporaryDirectory() as scratch:
+            packed = subprocess.run(
+                ["npm", "pack", AXE, "--silent"], cwd=scratch, timeout=60, capture_output=True
+            )
+            if packed.returncode:
+                return None
+            with tarfile.open(next(Path(scratch).glob("*.tgz"))) as archive:
+                text = archive.extractfile("package/axe.min.js").read()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+    return path.read_text(encoding="utf-8")
+
+
+def violations(page, text, selector=".tutor-view"):
+    """What axe-core, given as text, finds wrong within `selector`, a line each."""
+    if not page.evaluate("typeof axe !== 'undefined'"):
+        page.evaluate(text)
+    found = page.evaluate("async (selector) => (await axe.run(selector)).violations", selector)
+    return [f"{v['id']}: {node['html'][:200]}" for v in found for node in v["nodes"]]

@@ -1,0 +1,419 @@
+"""The views in a real browser: in JupyterLab with a kernel, and as saved pages without anything.
+
+Skipped, by name, where Debian's Chromium is missing. What a view announces is compared with the
+tensors, which this process computes once more.
+"""
+
+import re
+
+import lab
+import pytest
+from matplotlib import colormaps
+
+SETUP = """
+import torch
+from tutor import Recording, beam_search, load_pretrained
+from tutor.views import AttentionView, BeamView, MaskView, SlicingView, SoftmaxView
+
+torch.set_num_threads(1)
+text = "A man is riding a white horse on the beach."
+translator = load_pretrained()
+generator = torch.Generator().manual_seed(0)
+history = []
+found = beam_search(translator.model, torch.tensor(translator.encode([text])), 3, history=history)
+"""
+VIEWS = {
+    "attention": """AttentionView(
+        translator.record(text), run=translator.record, layer=2, head=1, alignment={(6, 5)})""",
+    "mask": """MaskView(
+        torch.randn(4, 4, generator=generator), rows=["le", "chat", "noir", "dort"],
+        columns=["le", "chat", "noir", "[PAD]"])""",
+    "slicing": """SlicingView(
+        torch.arange(6.0).reshape(3, 2), torch.arange(8.0).reshape(2, 4) - 3, 2, list("abc"))""",
+    "softmax": """SoftmaxView(
+        torch.randn(9, 64, generator=generator), torch.randn(5, 64, generator=generator), d_k=4)""",
+    "beam": "BeamView.of(history, translator.tokenizer.readable, 0.6, text)",
+}
+
+
+@pytest.fixture(scope="module")
+def python():
+    """What the notebook computes, computed here: name -> object."""
+    scope = {}
+    exec(SETUP, scope)
+    for name, code in VIEWS.items():
+        scope[name] = eval(code, scope)
+    return scope
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with lab.chromium() as browser:
+        if browser is None:
+            pytest.skip("Debian's Chromium is not installed")
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def axe():
+    """A function, so that all other checks of a test run where npm is missing, too."""
+    text = lab.axe()
+
+    def check(page, selector=".tutor-view"):
+        if text is None:
+            pytest.skip("npm cannot get axe-core")
+        return lab.violations(page, text, selector)
+
+    return check
+
+
+@pytest.fixture(scope="module")
+def notebook(browser, tmp_path_factory):
+    cells = [SETUP, *(f"{name} = {code}\n{name}" for name, code in VIEWS.items())]
+    with lab.jupyterlab(tmp_path_factory.mktemp("lab"), cells) as address:
+        page = browser.new_page(viewport={"width": 1200, "height": 1000})
+        watch = lab.Watch(page)
+        lab.run_all(page, address)
+        page.locator(".tutor-view").nth(len(VIEWS) - 1).wait_for()
+        yield page, watch
+        page.close()
+
+
+@pytest.fixture
+def page(notebook):
+    """The notebook's page; afterwards nothing was complained of, and nothing left the machine."""
+    page, watch = notebook
+    yield page
+    assert (watch.errors, watch.outside) == ([], [])
+
+
+def view_of(page, name):
+    return page.locator(".tutor-view").nth(list(VIEWS).index(name))
+
+
+def readout(view):
+    return view.locator(".tutor-readout").inner_text()
+
+
+def announced(view):
+    """(row, column, weight) of the cell that is read out first."""
+    row, column, weight = re.search(r"A\[(\d+), (\d+)\] = (\d\.\d+)", readout(view)).groups()
+    return int(row), int(column), float(weight)
+
+
+def colours(A):
+    """The colours of weights, row after row: [red, green, blue] each."""
+    return colormaps["cividis"](A.numpy().flatten(), bytes=True)[:, :3].tolist()
+
+
+def press(page, keys):
+    for key in keys.split():
+        page.keyboard.press(key)
+
+
+def in_kernel(page, expression, expected):
+    """Wait until the repr of an expression in the notebook's kernel is what is expected."""
+    for _ in range(50):  # what the reader does is sent while the kernel is not busy
+        found = kernel_says(page, expression)
+        if found == expected:
+            break
+        page.wait_for_timeout(100)
+    assert found == expected
+
+
+def kernel_says(page, expression):
+    """The repr of an expression in the notebook's kernel."""
+    return page.evaluate(
+        """async (x) => {
+          const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
+          const request = kernel.requestExecute({ code: "", user_expressions: { x } });
+          return (await request.done).content.user_expressions.x.data["text/plain"];
+        }""",
+        expression,
+    )
+
+
+# ---- attention
+
+
+def test_keys_lead_through_the_map_and_the_heads(page, python):
+    view, attention = view_of(page, "attention"), python["attention"].recording.attention["cross"]
+    view.locator("select").last.focus()
+    press(page, "Tab")
+    at = [0, 0]
+    for keys, move in (("", (0, 0)), ("ArrowDown ArrowDown", (2, 0)), ("ArrowRight", (0, 1)),
+                       ("End", (0, 99)), ("ArrowRight", (0, 1)), ("ArrowUp", (-1, 0))):  # fmt: skip
+        press(page, keys)
+        at = [at[0] + move[0], min(at[1] + move[1], 11)]
+        row, column, weight = announced(view)
+        assert [row, column] == at
+        assert weight == pytest.approx(attention[2][1][row, column].item(), abs=6e-4)
+    assert "Step 1 reads _Un and writes _homme." in readout(view)
+    press(page, "Home")  # the token itself
+    top = python["attention"].recording.source[attention[2][1][1].argmax()]
+    assert readout(view).startswith(f"_homme looks most at {top} ")
+
+    press(page, "ArrowRight ArrowRight Enter")  # pin a cell, and look at it in another head
+    view.locator("[role=listbox]").focus()
+    press(page, "ArrowUp ArrowRight")
+    assert announced(view) == (1, 1, pytest.approx(attention[1][2][1, 1].item(), abs=6e-4))
+    for i, thumb in enumerate(view.locator("[role=option]").all()):
+        name = f"layer {i // 4}, head {i % 4}: {attention[i // 4][i % 4][1, 1]:.2f}"
+        assert thumb.get_attribute("aria-label") == name
+    in_kernel(page, "(attention.layer, attention.head)", "(1, 2)")
+
+    press(page, "Shift+Tab d d")  # to JupyterLab that would mean: delete the cell
+    assert page.locator(".jp-Cell").count() == 1 + len(VIEWS)
+    press(page, "Escape")
+    assert view.evaluate("(view) => view === document.activeElement")
+    assert "Point at a token" in readout(view)
+
+
+def test_the_pointer_lights_up_cells_and_tokens(page, python):
+    view, attention = view_of(page, "attention"), python["attention"].recording.attention
+    view.locator("select").nth(0).select_option("cross")
+    view.locator("select").nth(2).select_option("mean")
+    A = attention["cross"][int(kernel_says(page, "attention.layer"))].mean(0)
+    canvas = view.locator(".tutor-cells canvas")
+    box = canvas.bounding_box()
+    side = box["width"] / A.shape[1]
+    for row, column in ((5, 6), (0, 0), (11, 11)):
+        canvas.hover(position={"x": (column + 0.4) * side, "y": (row + 0.6) * side})
+        assert announced(view) == (row, column, pytest.approx(A[row, column].item(), abs=6e-4))
+        lit = [token.inner_text() for token in view.locator(".tutor-lit").all()]
+        assert lit == [python["attention"].recording.source[column],
+                       python["attention"].recording.target[row]]  # fmt: skip
+        assert ("A true link." in readout(view)) == ((row, column) == (5, 6))
+    view.locator(".tutor-columns span").nth(6).hover()
+    top = python["attention"].recording.target[A[:, 6].argmax()]
+    assert readout(view).startswith(f"_horse is looked at most by {top} ")
+    view.locator("select").nth(3).select_option("read")  # links move to the step that reads
+    canvas.hover(position={"x": 6.5 * side, "y": 6.5 * side})
+    assert "A true link." in readout(view) and readout(view).startswith("_cheval looks at _horse")
+    view.locator("select").nth(3).select_option("written")
+    view.locator("select").nth(0).select_option("decoder")
+    canvas.hover(position={"x": 4.5 * side, "y": 3.5 * side})
+    assert "= 0.000, masked: not read yet" in readout(view)
+    page.mouse.move(0, 0)
+
+
+PAINTED = """(view) => {
+  const [rows, columns] = [12, 12];
+  const cells = [...Array(rows * columns).keys()];
+  const pixel = (pen, x, y) => [...pen.getImageData(x, y, 1, 1).data.slice(0, 3)];
+  const map = view.querySelector(".tutor-cells canvas");
+  const [pen, side] = [map.getContext("2d"), map.width / columns];
+  const at = (dx, dy) =>
+    cells.map((i) => pixel(pen, (i % columns) * side + dx, Math.floor(i / columns) * side + dy));
+  const copy = document.createElement("canvas").getContext("2d");
+  const heads = [...view.querySelectorAll("[role=option] img")].map((image) => {
+    copy.drawImage(image, 0, 0);
+    return cells.map((i) => pixel(copy, i % columns, Math.floor(i / columns)));
+  });
+  return { map: at(6, 6), edges: at(3, side / 2), heads };
+}"""
+
+
+def test_what_is_painted(page, python):
+    """The colour of every cell, of every small map, and the outline of the true link."""
+    view, attention = view_of(page, "attention"), python["attention"].recording.attention["cross"]
+    view.locator("select").nth(0).select_option("cross")
+    view.locator("[role=option]").nth(9).click()
+    painted = view.evaluate(PAINTED)
+    assert painted["map"] == colours(attention[2][1])
+    for i, head in enumerate(painted["heads"]):
+        assert head == colours(attention[i // 4][i % 4])
+    for rows, cell in (("read", (6, 6)), ("written", (5, 6))):
+        view.locator("select").nth(3).select_option(rows)
+        edges = view.evaluate(PAINTED)["edges"]
+        white = [divmod(i, 12) for i, colour in enumerate(edges) if min(colour) > 150]
+        assert white == [cell]
+
+
+def test_own_sentence(page, python):
+    view = view_of(page, "attention")
+    view.locator("select").nth(0).select_option("cross")
+    text = "Two dogs are running on the beach."
+    view.locator("input").fill(text)
+    press(page, "Enter")
+    expected = python["translator"].record(text)
+    view.locator(".tutor-pair", has_text=expected.translation).wait_for()
+    assert [name.inner_text() for name in view.locator(".tutor-rows span").all()] == expected.target
+    view.locator("[role=option]").nth(3).click()
+    view.locator(".tutor-map").focus()
+    press(page, "ArrowDown ArrowRight")
+    A = expected.attention["cross"][0][3]
+    assert announced(view) == (1, 1, pytest.approx(A[1, 1].item(), abs=6e-4))
+    view.locator("input").fill("  ")
+    view.get_by_text("Translate").click()
+    view.locator("[role=status]", has_text="Write a sentence first.").wait_for()
+    assert expected.translation in view.locator(".tutor-pair").inner_text()  # still there
+
+
+# ---- the other views
+
+
+def test_mask_view(page, python):
+    view, mask = view_of(page, "mask"), python["mask"]
+    view.get_by_text("causal", exact=True).click()
+    view.locator("[role=application]").focus()
+    press(page, "ArrowDown ArrowDown Enter ArrowRight Enter ArrowRight Enter")  # all of row 2
+    mask.mask = [[s > t or t == 2 for s in range(4)] for t in range(4)]
+    assert "noir has nothing to look at: its weights are all 0" in readout(view)
+    assert view.locator(".tutor-note").all_inner_texts() == ["", "", "nothing left: zeros", ""]
+    for t, keys in ((3, "ArrowDown"), (1, "ArrowUp ArrowUp")):
+        press(page, keys)
+        assert announced(view) == (t, 2, pytest.approx(mask.A[t, 2].item(), abs=6e-4))
+    weights = view.locator(".tutor-matrix").nth(2).locator(".tutor-box").all_inner_texts()
+    assert weights == [f"{a:.2f}" for a in mask.A.flatten()]
+    in_kernel(page, f"mask.mask == {mask.mask}", "True")
+    view.locator(".tutor-matrix").nth(1).locator(".tutor-box").nth(8).click()  # (2, 0) again
+    in_kernel(page, "mask.A[2].tolist()", "[1.0, 0.0, 0.0, 0.0]")
+
+
+def test_slicing_view(page, python):
+    view, Q = view_of(page, "slicing"), python["slicing"].Q
+    view.locator("[role=application]").focus()
+    press(page, "ArrowDown ArrowRight ArrowRight")  # entry (1, 2)
+    assert "Q[1, 2] = 2·(−1) + 3·3 = 7: b, column 0 of head 1." in readout(view) and Q[1, 2] == 7
+    places = {"multiply": None, "cut": "[1, 1, 0]", "stack": "[1, 1, 0]", "swap back": "[1, 1, 0]"}
+    assert Q.unflatten(-1, (2, 2))[1, 1, 0] == Q.unflatten(-1, (2, 2)).transpose(0, 1)[1, 1, 0] == 7
+    for name, place in places.items():
+        view.locator("[role=application]").focus()
+        press(page, "ArrowDown ArrowRight ArrowRight")
+        assert f", {name}." in view.locator(".tutor-caption").inner_text()
+        assert place is None or readout(view).endswith(f"Here it is {place}.")
+        view.get_by_text("Next").click()
+    in_kernel(page, "slicing.step", "4")
+    # Answers of the kernel that come late do not undo what the reader has done since.
+    view.evaluate("""(view) => {
+      window.said = [];
+      const caption = view.querySelector(".tutor-caption");
+      new MutationObserver(() => window.said.push(caption.textContent.slice(0, 6))).observe(
+        caption, { childList: true });
+    }""")
+    for button in 3 * ["Back", "Back", "Next"]:
+        view.get_by_role("button", name=button).click()
+        page.wait_for_timeout(160)
+    in_kernel(page, "slicing.step", "1")
+    assert page.evaluate("window.said") == [f"Step {n}" for n in (4, 3, 4, 3, 2, 3, 2, 1, 2)]
+    view.get_by_text("A mistake").click()
+    view.locator("[role=application]").focus()
+    press(page, "ArrowDown ArrowRight ArrowRight")
+    assert readout(view).endswith("Here it is [1, 0, 0], where a should stand in head 1.")
+    assert Q.view(2, 3, 2)[1, 0, 0] == 7
+
+
+def test_softmax_view(page, python):
+    view, softmax = view_of(page, "softmax"), python["softmax"]
+    for slider, keys, name, value in ((0, "End", "step", 6), (1, "ArrowRight " * 10, "power", 0.5)):
+        view.locator("input").nth(slider).focus()
+        press(page, keys)
+        setattr(softmax, name, value)
+        weights = view.locator("table").nth(0).locator("td:nth-child(4)").all_inner_texts()
+        assert weights == [f"{a:.3f}" for a in softmax.A()[0]]
+        A = softmax.A()
+        bits = -(A * A.clamp(min=1e-30).log2()).sum(-1)
+        assert f"entropy {bits[0]:.2f} bits" in readout(view)
+        shown = view.locator("table").nth(1).locator("[aria-current=true] td").nth(0)
+        assert shown.inner_text() == f"{bits.mean():.2f}"
+    in_kernel(page, "softmax", repr(softmax))
+
+
+def test_beam_view(page, python):
+    view, beam, best = view_of(page, "beam"), python["beam"], python["found"][0][0]
+    tokens = python["translator"].tokenizer.readable(best.ids)
+    assert view.locator(".tutor-caption").inner_text().endswith(" ".join([*tokens, "[EOS]"]))
+    for fate in ("live", "pruned", "finished", "best"):
+        expected = [fate for step in beam.fates() for fate in step].count(fate)
+        assert view.locator(f".tutor-node.tutor-{fate}:visible").count() == expected
+    view.locator("[role=application]").focus()
+    press(page, "ArrowRight ArrowRight")
+    path, column = [0], 0  # the first child, twice
+    for column in (1, 2):
+        path.append(next(j for j, c in enumerate(beam.steps[column]) if c.parent == path[-1]))
+    said = " ".join(beam.steps[i][j].token for i, j in enumerate(path))
+    score = f"{beam.steps[2][path[2]].score:.2f}".replace("-", "−")
+    assert readout(view).startswith(f"{said}: step 2, place {path[2]}, ")
+    assert readout(view).endswith(f"the score is {score}.")
+    for _ in range(len(beam.steps) - 1):
+        view.get_by_text("Back").click()
+    assert view.locator(".tutor-node:visible").count() == len(beam.steps[0])
+    in_kernel(page, "beam.step", "0")
+
+
+# ---- manners
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark", "Dark High Contrast"])
+def test_themes(page, axe, theme):
+    name = f"JupyterLab {theme}"
+    page.evaluate(
+        "(theme) => jupyterapp.commands.execute('apputils:change-theme', { theme })", name
+    )
+    page.wait_for_function(f"document.body.dataset.jpThemeName === '{name}'")
+    ground = view_of(page, "attention").evaluate("(view) => getComputedStyle(view).backgroundColor")
+    brightness = sum(map(int, re.findall(r"\d+", ground)[:3])) / 3
+    assert brightness > 240 if theme == "Light" else brightness < 40
+    assert axe(page) == []
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_saved_page_works_alone(browser, python, axe, tmp_path, name):
+    """Opened from disk, offline, 400 pixels wide: no kernel, no request, no complaint."""
+    python[name].save(tmp_path / "view.html")
+    context = browser.new_context(
+        offline=True, viewport={"width": 400, "height": 800}, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    watch = lab.Watch(page)
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto((tmp_path / "view.html").as_uri())
+    page.locator(".tutor-view").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert page.evaluate(
+        "[...document.querySelectorAll('*')].every("
+        "(node) => getComputedStyle(node).transitionDuration === '0s')"
+    )
+    stops = []
+    while len(stops) < 40:  # Tab in, Tab out; the focus is always seen
+        press(page, "Tab")
+        here = page.evaluate("""() => {
+          const seen = (node) => getComputedStyle(node).outlineStyle !== "none";
+          const here = document.activeElement;
+          return here === document.body ? null : seen(here) || seen(here.parentNode);
+        }""")
+        if here is None:
+            break
+        stops.append(here)
+    assert 4 <= len(stops) < 40 and all(stops)
+    before = readout(page)
+    area = page.locator("[role=application]" if name != "softmax" else "input")
+    area.first.focus()
+    press(page, "ArrowLeft ArrowDown")
+    assert readout(page) != before
+    assert axe(page, "html") == []
+    assert (watch.errors, requests[1:]) == ([], [])
+    context.close()
+
+
+def test_sixty_tokens_scroll(browser, python, tmp_path):
+    words = [f"token{i}" for i in range(60)]
+    A = python["torch"].eye(60).expand(2, 60, 60)
+    long = python["Recording"]("", "", words, words, {"cross": [A]})
+    python["AttentionView"](long).save(tmp_path / "view.html")
+    page = browser.new_page(viewport={"width": 400, "height": 800})
+    page.goto((tmp_path / "view.html").as_uri())
+    page.locator(".tutor-map").focus()
+    press(page, "Control+End")
+    assert announced(page) == (59, 59, 1.0)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    view, ring, lit = (
+        page.locator(name).first.bounding_box()
+        for name in (".tutor-scroll", ".tutor-ring:not(.tutor-pin)", ".tutor-rows .tutor-lit")
+    )
+    for box in (ring, lit):  # the cell is in sight, and so is its name
+        assert view["x"] <= box["x"] and box["x"] + box["width"] <= view["x"] + view["width"] + 4
+        assert view["y"] <= box["y"] and box["y"] + box["height"] <= view["y"] + view["height"] + 4
+    page.close()

@@ -1,0 +1,110 @@
+"""What all views share: one module, one picture, one table, one page that works alone."""
+
+import base64
+import html
+import io
+import json
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+import anywidget
+import torch
+from matplotlib import colormaps
+from matplotlib.figure import Figure
+from PIL import Image  # comes with matplotlib
+
+HERE = Path(__file__).parent
+EXPORT = "\nexport default { render };\n"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+# Traits that the reader changes. The kernel does not answer with what it was told: such an answer,
+# coming late, would undo what the reader has done since.
+READERS = {"sync": True, "echo_update": False}
+
+
+def read_file(name):
+    """A file of this folder as text."""
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def script(name):
+    """The whole JavaScript of a view: the colours, what all views share, its own file."""
+    colours = colormaps["cividis"](range(256), bytes=True)[:, :3].tobytes().hex()
+    return f'const CIVIDIS = "{colours}";\n{read_file("common.js")}\n{read_file(name)}{EXPORT}'
+
+
+class Table(NamedTuple):
+    """Names of columns, and rows of cells; all are str. Shows itself as text or HTML."""
+
+    columns: list
+    rows: list
+
+    def __repr__(self):
+        lines = [self.columns, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        return "\n".join("  ".join(map(str.rjust, line, widths)).rstrip() for line in lines)
+
+    def _repr_html_(self):
+        head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in self.columns)
+        body = ""
+        for name, *cells in self.rows:
+            numbers = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
+            body += f'<tr><th scope="row">{html.escape(name)}</th>{numbers}</tr>'
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class View(anywidget.AnyWidget):
+    """An interactive view that has all it needs within itself.
+
+    A subclass sets `_esm = script("own.js")`, keeps what is shown in synchronised traits, and
+    defines `title()`, `draw(figure)` (matplotlib), `describe()` (the same in words) and `table()`.
+    """
+
+    _css = read_file("view.css")
+
+    def picture(self):
+        """The view as it stands, as a PNG (bytes), for readers who have no kernel."""
+        figure, drawn, png = Figure(dpi=110, layout="constrained"), io.BytesIO(), io.BytesIO()
+        self.draw(figure)
+        figure.savefig(drawn, format="png", dpi=figure.get_dpi(), facecolor="white")
+        # 256 colours are all that a heat map and its text need, in a third of the bytes.
+        Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "png")
+        return png.getvalue()
+
+    def _repr_mimebundle_(self, **kwargs):
+        data = {
+            "text/plain": repr(self),
+            "image/png": base64.b64encode(self.picture()).decode("ascii"),
+            WIDGET_VIEW: {"version_major": 2, "version_minor": 0, "model_id": self.model_id},
+        }
+        return data, {"image/png": {"alt": self.describe()}}
+
+    def save(self, path):
+        """Write the view as one HTML file that works offline and without a kernel."""
+        ours = set(self.keys) - set(anywidget.AnyWidget.class_trait_names()) - {"_esm", "_css"}
+        state = {name: getattr(self, name) for name in sorted(ours) if not name.startswith("_")}
+        text = json.dumps(
+            state,
+            default=lambda data: {"base64": base64.b64encode(data).decode("ascii")},
+            ensure_ascii=False,
+        )
+        page = Template(read_file("page.html")).substitute(
+            title=html.escape(self.title()),
+            style=self._css,
+            state=text.replace("<", "\\u003c"),  # nothing in it can end the script
+            script=self._esm.removesuffix(EXPORT),
+            picture=base64.b64encode(self.picture()).decode("ascii"),
+            alt=html.escape(self.describe()),
+            table=self.table()._repr_html_(),
+        )
+        Path(path).write_text(page, encoding="utf-8")
+
+
+def to_lists(X):
+    """A tensor as nested lists, for the page."""
+    return torch.as_tensor(X).detach().cpu().tolist()
+
+
+def as_written(x):
+    """A number as one would write it: whole numbers without decimals, others with two."""
+    return (f"{x:.0f}" if x == int(x) else f"{x:.2f}").replace("-", "−")

@@ -1,0 +1,212 @@
+"""BeamView: the tree of a beam search, step by step (chapter 08)."""
+
+import math
+from typing import NamedTuple
+
+from traitlets import Dict, Int
+
+from tutor.views.base import READERS, Table, View, as_written, script
+
+
+class Candidate(NamedTuple):
+    """A node of the tree: a hypothesis after one more token.
+
+    parent: index of the candidate of the step before that it goes on from (at the first step, 0).
+    token: the piece written; log_prob: its log-probability; total: that of all tokens so far;
+    score: what candidates are ranked by. state: "live", "finished" (it ends here), or "pruned" (it
+    was proposed and not kept).
+    """
+
+    parent: int
+    token: str
+    log_prob: float
+    total: float
+    score: float
+    state: str = "live"
+
+
+class BeamView(View):
+    """The tree of a search: which beams lived, which were pruned, which sentence won.
+
+    steps: a list of lists of `Candidate`, the best first; `BeamView.of` makes it from the history
+    that `tutor.decoding.beam_search` keeps. A candidate that nothing goes on from was pruned,
+    unless it is finished or the search ends there. The finished one with the best score won.
+    source: the sentence that was translated. step: the last that is shown at first (None: all).
+    """
+
+    _esm = script("beam.js")
+
+    facts = Dict().tag(sync=True)
+    step = Int().tag(**READERS)
+
+    def __init__(self, steps, source="", step=None):
+        steps = [[Candidate(*candidate) for candidate in candidates] for candidates in steps]
+        if not steps or not all(steps):
+            raise ValueError("There is nothing to show: every step needs a candidate.")
+        for i, candidates in enumerate(steps):
+            for candidate in candidates:
+                if not 0 <= candidate.parent < (len(steps[i - 1]) if i else 1):
+                    raise ValueError(
+                        f"At step {i} the token {candidate.token!r} goes on from candidate "
+                        f"{candidate.parent}, which is not there."
+                    )
+        if step is None:
+            step = len(steps) - 1
+        elif not -len(steps) <= step < len(steps):
+            raise ValueError(f"There is no step {step}: there are {len(steps)}.")
+        self.steps = steps
+        facts = {
+            "source": source,
+            "steps": [[candidate._asdict() for candidate in candidates] for candidates in steps],
+            "winner": self._winner(),
+        }
+        super().__init__(facts=facts, step=step % len(steps))
+
+    @classmethod
+    def of(cls, history, readable, alpha, source="", sentence=0, step=None):
+        """The view of one sentence of a `beam_search(..., alpha=alpha, history=history)`.
+
+        readable: a function from a list of ids to their tokens, such as
+        `translator.tokenizer.readable`.
+        """
+        steps = []
+        before = {0: (0, 0, 0.0, False)}  # beam -> step, index, total, ended of its candidate
+        for rows, pool, parents in history:
+            if sentence not in rows.tolist():
+                break  # it was done
+            n = rows.tolist().index(sentence)
+            beams = zip(
+                parents[n].tolist(),
+                readable(pool.ids[n, :, -1].tolist()),
+                pool.total[n].tolist(),
+                pool.score(alpha)[n].tolist(),
+                pool.ended[n].tolist(),
+                strict=True,
+            )
+            candidates, after = [], {}
+            for beam, (parent, token, total, score, ended) in enumerate(beams):
+                if total == -math.inf:
+                    continue  # at the first step there are fewer proposals than beams
+                _, index, total_before, was_ended = before[parent]
+                if was_ended:  # it stays in the pool; in the tree it stands where it ended
+                    after[beam] = before[parent]
+                    continue
+                after[beam] = (len(steps), len(candidates), total, ended)
+                state = "finished" if ended else "live"
+                candidates.append(
+                    Candidate(index, token, total - total_before, total, score, state)
+                )
+            for then, index, _, was_ended in before.values():
+                if was_ended and all((then, index) != kept[:2] for kept in after.values()):
+                    # A finished one that better ones have pushed out.
+                    steps[then][index] = steps[then][index]._replace(state="pruned")
+            if candidates:
+                steps.append(candidates)
+            before = after
+        return cls(steps, source, step)
+
+    def _winner(self):
+        """[step, index] of the finished candidate with the best score, or None."""
+        finished = [
+            (candidate.score, [i, j])
+            for i, candidates in enumerate(self.steps)
+            for j, candidate in enumerate(candidates)
+            if candidate.state == "finished"
+        ]
+        return max(finished)[1] if finished else None
+
+    def path(self, step, index):
+        """(step, index) of the candidates from the first step to this one."""
+        path = []
+        for i in range(step, -1, -1):
+            path.append((i, index))
+            index = self.steps[i][index].parent
+        return path[::-1]
+
+    def fates(self):
+        """What has become of each candidate at the step that is shown: a list for every step.
+
+        "live" leads to a candidate of that step or to a finished one; "finished", "best" (the
+        search is over, and it won), "pruned".
+        """
+        fates = [[c.state for c in candidates] for candidates in self.steps[: self.step + 1]]
+        for i in range(self.step - 1, -1, -1):
+            lead = {
+                c.parent
+                for c, fate in zip(self.steps[i + 1], fates[i + 1], strict=True)
+                if fate != "pruned"
+            }
+            fates[i] = [
+                "pruned" if fate == "live" and j not in lead else fate
+                for j, fate in enumerate(fates[i])
+            ]
+        if self.step == len(self.steps) - 1 and self.facts["winner"]:
+            step, index = self.facts["winner"]
+            fates[step][index] = "best"
+        return fates
+
+    def __repr__(self):
+        widest = max(map(len, self.steps))
+        return f"BeamView({len(self.steps)} steps, at most {widest} new candidates a step)"
+
+    def title(self):
+        """The heading of the saved page."""
+        return f"Beam search: {self.facts['source']}".rstrip(": ")
+
+    def describe(self):
+        """The picture in words."""
+        winner = self.facts["winner"]
+        won = "Nothing was finished."
+        if winner:
+            won = f"It wrote {' '.join(self.steps[i][j].token for i, j in self.path(*winner))}."
+        return (
+            f"Tree of a beam search over {len(self.steps)} steps, shown to step {self.step}. {won} "
+            f"At the last step: {', '.join(c.token for c in self.steps[self.step])}."
+        )
+
+    def table(self):
+        """Every candidate up to the step that is shown, with its scores and its fate."""
+        return Table(
+            ["step", "place", "goes on from", "token", "log p", "total", "score", "fate"],
+            [
+                [str(i), str(j), str(c.parent) if i else "", c.token]
+                + [as_written(x) for x in (c.log_prob, c.total, c.score)]
+                + [fate]
+                for i, fates in enumerate(self.fates())
+                for j, (c, fate) in enumerate(zip(self.steps[i], fates, strict=True))
+            ],
+        )
+
+    def draw(self, figure):
+        """Draw the tree, a column for every step."""
+        fates = self.fates()
+        figure.set_size_inches(0.95 * len(fates) + 0.4, 0.5 * max(map(len, fates)) + 0.6)
+        ax = figure.add_subplot()
+        won = []
+        if self.step == len(self.steps) - 1 and self.facts["winner"]:
+            won = self.path(*self.facts["winner"])
+        for i, candidates in enumerate(self.steps[: self.step + 1]):
+            for j, candidate in enumerate(candidates):
+                style = STYLES[fates[i][j]]
+                if i:
+                    line = STYLES["best" if (i, j) in won else fates[i][j]]["line"]
+                    ax.plot([i - 1, i], [candidate.parent, j], **line)
+                box = {"boxstyle": "round,pad=0.3", "facecolor": "white", **style["line"]}
+                box["edgecolor"] = box.pop("color")
+                ax.text(
+                    i, j, style["mark"] + candidate.token, bbox=box, fontsize=8, clip_on=False,
+                    ha="center", va="center", color=style["line"]["color"],
+                )  # fmt: skip
+        ax.set(xlim=(-0.5, len(fates) - 0.5), ylim=(max(map(len, fates)) - 0.5, -0.5))
+        ax.set_xticks(range(len(fates)))
+        ax.set_yticks([])
+        ax.set_xlabel("step")
+        ax.spines[:].set_visible(False)
+
+
+STYLES = {
+    "live": {"mark": "", "line": {"color": "black", "linewidth": 1}},
+    "finished": {"mark": "■ ", "line": {"color": "black", "linewidth": 1}},
+    "best": {"mark": "★ ", "line": {"color": "black", "linewidth": 2.5}},
+    "pruned": {"mark": "✕ ", "line": {"color": "0.5", "linewidth": 1, "linestyle": "--"}},
+}

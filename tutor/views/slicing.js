@@ -1,0 +1,260 @@
+// How the columns of Q = X W_Q are cut into heads, stacked, and joined again, entry by entry.
+
+function render({ model, el }) {
+  const { X, W, Q, words, num_heads: h } = model.get("facts");
+  const [T, D, width] = [X.length, W.length, W[0].length / h];
+  const [BOX, GAP] = [42, 22]; // side of a box, space between slices, in CSS pixels
+
+  const count = (n) => [...Array(n).keys()].map(String);
+  const frame = makeFrame(el, "Slicing view");
+  const back = element("button", { type: "button", onclick: () => go(-1) }, "Back");
+  const forth = element("button", { type: "button", onclick: () => go(1) }, "Next");
+  const heading = element("p", { class: "tutor-caption", role: "status" });
+  const wrong = element("input", {
+    type: "checkbox",
+    onchange: () => assign(model, { mistake: wrong.checked }),
+  });
+  const readout = element("p", { class: "tutor-readout", "aria-live": "polite" });
+  const left = makeMatrix(`X: (T=${T}, d_model=${D})`, words, count(D));
+  const right = makeMatrix(`W_Q: (d_model=${D}, h * d_k=${h * width})`, count(D), count(h * width));
+  X.forEach((row, t) => row.forEach((x, d) => left.boxes[t][d].append(write(x))));
+  W.forEach((row, d) => row.forEach((w, c) => right.boxes[d][c].append(write(w))));
+  right.boxes
+    .flat()
+    .forEach((box) =>
+      box.classList.toggle("tutor-odd", Math.floor(box.dataset.column / width) % 2 === 1),
+    );
+
+  // The entries of Q, each a box that keeps its number and moves to where it stands.
+  const entries = Q.map((row, t) =>
+    row.map((q, c) =>
+      element(
+        "span",
+        {
+          class: `tutor-box tutor-moving${Math.floor(c / width) % 2 ? " tutor-odd" : ""}`,
+          "data-row": t,
+          "data-column": c,
+        },
+        write(q),
+      ),
+    ),
+  );
+  const signs = element("div", {}); // names of rows and slices
+  const stage = element(
+    "div",
+    { class: "tutor-stage", role: "application", tabindex: 0, "aria-roledescription": "matrix" },
+    signs,
+    ...entries.flat(),
+  );
+  const code = element("code", {});
+  const table = makeTable();
+  frame.append(
+    element(
+      "div",
+      { class: "tutor-choosers" },
+      back,
+      forth,
+      element(
+        "label",
+        { class: "tutor-chooser" },
+        wrong,
+        element("span", {}, "A mistake: Q.view(h, T, d_k) instead of two steps"),
+      ),
+    ),
+    heading,
+    readout,
+    element(
+      "div",
+      { class: "tutor-matrices" },
+      left.node,
+      right.node,
+      element(
+        "div",
+        { class: "tutor-matrix" },
+        element("p", {}, code),
+        element("div", { class: "tutor-scroll" }, stage),
+      ),
+    ),
+    table,
+    makeHelp(
+      "Tab goes to the buttons and to the moving matrix. There the arrow keys walk through the rows " +
+        "and columns of Q. Enter pins an entry: it stays marked from step to step. Escape leaves.",
+    ),
+  );
+
+  // ---- where an entry stands
+
+  const STEPS = [
+    {
+      name: "multiply",
+      code: `Q = X @ W_Q  # (${T}, ${h * width})`,
+      says: "One product gives the queries of all heads, side by side.",
+    },
+    {
+      name: "cut",
+      code: `Q.unflatten(-1, (${h}, ${width}))  # (${T}, ${h}, ${width})`,
+      says: "Each row is cut into pieces, one a head. No entry has moved in memory.",
+    },
+    {
+      name: "stack",
+      code: `.transpose(-3, -2)  # (${h}, ${T}, ${width})`,
+      says: "Heads come first: each has a matrix of its own, with a row for every word.",
+    },
+    {
+      name: "swap back",
+      code: `.transpose(-3, -2)  # (${T}, ${h}, ${width})`,
+      says: "The way back begins: word by word again.",
+    },
+    {
+      name: "join",
+      code: `.flatten(-2)  # (${T}, ${h * width})`,
+      says: "The pieces are one row again. It is the Q we began with.",
+    },
+  ];
+  const MISTAKE = {
+    name: "mistake",
+    code: `Q.view(${h}, ${T}, ${width})  # (${h}, ${T}, ${width})`,
+    says: "The shape is right, but a slice holds the numbers of the wrong words and columns.",
+  };
+  const now = () => (model.get("mistake") ? MISTAKE : STEPS[model.get("step")]);
+
+  /** [slice, row, column] of entry (t, c); one slice before the cut and after the join. */
+  function position(t, c) {
+    const { name } = now();
+    if (name === "mistake") {
+      const i = t * h * width + c; // its number in memory
+      return [Math.floor(i / (T * width)), Math.floor(i / width) % T, i % width];
+    }
+    return name === "multiply" || name === "join"
+      ? [0, t, c]
+      : [Math.floor(c / width), t, c % width];
+  }
+
+  /** Its index in the tensor of this step, as one would write it. */
+  function index(t, c) {
+    const [slice, row, column] = position(t, c);
+    const { name } = now();
+    if (name === "multiply" || name === "join") return `[${t}, ${c}]`;
+    return name === "cut" || name === "swap back"
+      ? `[${row}, ${slice}, ${column}]`
+      : `[${slice}, ${row}, ${column}]`;
+  }
+
+  const stacked = () => now().name === "stack" || now().name === "mistake";
+  const NAMES = 64; // room for the names of rows
+
+  /** Left and top of a slice, in CSS pixels. */
+  function corner(slice) {
+    return stacked()
+      ? [NAMES, slice * (T * BOX + GAP) + GAP]
+      : [NAMES + slice * (width * BOX + GAP), GAP];
+  }
+
+  function go(by) {
+    assign(model, { step: Math.min(Math.max(model.get("step") + by, 0), STEPS.length - 1) });
+  }
+
+  // ---- drawing
+
+  function show() {
+    const { name, says } = now();
+    const step = model.get("step");
+    const mistake = name === "mistake";
+    heading.textContent = mistake ? says : `Step ${step + 1} of ${STEPS.length}, ${name}. ${says}`;
+    back.disabled = mistake || step === 0;
+    forth.disabled = mistake || step === STEPS.length - 1;
+    wrong.checked = mistake;
+    code.textContent = now().code;
+    stage.setAttribute(
+      "aria-label",
+      `${name}: ${now().code.replace("#", "shape")}. ` +
+        "Arrow keys walk through Q, Enter pins, Escape leaves.",
+    );
+    const held = {}; // the words whose numbers a row of a slice holds
+    let [right, bottom] = [0, 0];
+    entries.forEach((line, t) =>
+      line.forEach((box, c) => {
+        const [slice, row, column] = position(t, c);
+        const [x, y] = corner(slice);
+        box.style.transform = `translate(${x + column * BOX}px, ${y + row * BOX}px)`;
+        right = Math.max(right, x + (column + 1) * BOX);
+        bottom = Math.max(bottom, y + (row + 1) * BOX);
+        (held[[slice, row]] ??= new Set()).add(words[t]);
+      }),
+    );
+    Object.assign(stage.style, { width: `${right + 2}px`, height: `${bottom + 2}px` });
+    signs.replaceChildren();
+    const sign = (x, y, text, kind) =>
+      signs.append(
+        element(
+          "span",
+          { class: `tutor-sign ${kind}`, style: `left: ${x}px; top: ${y}px`, title: text },
+          text,
+        ),
+      );
+    for (const [place, names] of Object.entries(held)) {
+      const [slice, row] = place.split(",").map(Number);
+      const [x, y] = corner(slice);
+      if (slice === 0 || stacked())
+        sign(x - NAMES, y + row * BOX, [...names].join(", "), "tutor-row-sign");
+      if (row === 0) {
+        const whole = name === "multiply" || name === "join";
+        if (!whole) sign(x, y - GAP, `head ${slice}`, "tutor-slice-sign");
+        else
+          for (let m = 0; m < h; m++)
+            sign(x + m * width * BOX, y - GAP, `head ${m}`, "tutor-slice-sign");
+      }
+    }
+    table.fill(() => [
+      ["Q", "value", "head", "here"],
+      Q.flatMap((row, t) =>
+        row.map((q, c) => [`[${t}, ${c}]`, write(q), String(headOf(t, c)), index(t, c)]),
+      ),
+    ]);
+    showCursor();
+  }
+
+  /** The head that gets an entry: with the mistake, the slice in which it ends up. */
+  const headOf = (t, c) => (now().name === "mistake" ? position(t, c)[0] : Math.floor(c / width));
+
+  function showCursor() {
+    const at = walk.cursor ?? walk.pin;
+    left.light(at && { row: at.row });
+    right.light(at && { column: at.column });
+    entries.flat().forEach((box) => {
+      const is = (cell) =>
+        cell && Number(box.dataset.row) === cell.row && Number(box.dataset.column) === cell.column;
+      box.classList.toggle("tutor-here", Boolean(is(at)));
+      box.classList.toggle("tutor-pinned", Boolean(is(walk.pin)));
+    });
+    readout.textContent = at
+      ? describe(at)
+      : "Where does an entry come from? Point at it, or press Tab and then the arrow keys.";
+  }
+
+  function describe({ row: t, column: c }) {
+    const factor = (x) => (x < 0 ? `(${write(x)})` : write(x));
+    const sum = X[t].map((x, d) => `${factor(x)}·${factor(W[d][c])}`).join(" + ");
+    const owner = `${words[t]}, column ${c % width} of head ${Math.floor(c / width)}`;
+    const from = `Q[${t}, ${c}] = ${sum} = ${write(Q[t][c])}: ${owner}.`;
+    const { name } = now();
+    if (name === "multiply") return from;
+    if (name === "join") return `${from} It is back at [${t}, ${c}].`;
+    if (name !== "mistake") return `${from} Here it is ${index(t, c)}.`;
+    const [head, row] = position(t, c);
+    const right = Math.floor(c / width) === head && row === t;
+    const wanted = `where ${words[row]} should stand in head ${head}`;
+    return `${from} Here it is ${index(t, c)}, ${right ? "which happens to be right" : wanted}.`;
+  }
+
+  const walk = makeWalk(stage, {
+    start: () => ({ row: 0, column: 0 }),
+    find: findBox,
+    next: (key, from) => stepInGrid(key, from, T, h * width),
+    show: showCursor,
+    reveal: ({ row, column }) =>
+      entries[row][column].scrollIntoView({ block: "nearest", inline: "nearest" }),
+  });
+  show();
+  return listen(model, ["step", "mistake"], show);
+}
