@@ -252,7 +252,8 @@ def grow(pool, step, new, alpha):
     """One step of beam search: every beam proposes, the best proposals stay.
 
     step, new: log-probabilities and ids of each beam's best next tokens, (N, beams, k); both are
-    overwritten. Returns the new Pool and, for each of its beams, the one that it goes on from: (N, beams).
+    overwritten. Returns the new Pool and, for each of its beams, the one that it goes on from:
+    (N, beams).
     """
     # A finished beam proposes itself, at no cost.
     step[pool.ended], new[pool.ended] = -torch.inf, PAD
