@@ -128,7 +128,9 @@ def comparable(result, only_the_shape):
 
 
 @pytest.mark.parametrize(
-    ("name", "inputs"), [*RIGHT_BUT_SLOW.items(), *RIGHT_BY_ACCIDENT.items()], ids=lambda x: str(x)
+    ("name", "inputs"),
+    [*RIGHT_BUT_SLOW.items(), *RIGHT_BY_ACCIDENT.items()],
+    ids=[*RIGHT_BUT_SLOW, *RIGHT_BY_ACCIDENT],  # a function's address differs between workers
 )
 def test_it_is_right_where_it_was_tried(name, inputs):
     exhibit = museum.EXHIBITS[name]
