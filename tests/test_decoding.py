@@ -205,7 +205,7 @@ def test_a_model_that_ends_at_once():
     model = stubborn_model(EOS, 5)
     assert [(h.ids, h.finished) for h in greedy(model, SOURCES)] == [([], True)] * 2
     history = []
-    found = beam_search(model, SOURCES, 3, history=history)
+    found = beam_search(model, SOURCES, 3, alpha=0.0, history=history)
     assert [(best.ids, best.finished) for (best,) in found] == [([], True)] * 2
     assert len(history) == 1  # nothing that is live could win
 
