@@ -57,8 +57,8 @@ def compute_attention_matrix(Q, K, mask=None):
         return E.softmax(dim=-1)
     check_mask(mask, E.shape)
     # The lowest number, not -inf: where a whole row is masked, -inf would give 0 / 0.
-    A = E.masked_fill(mask, torch.finfo(E.dtype).min).softmax(dim=-1)
-    return A.masked_fill(mask, 0.0)
+    A = torch.where(mask, torch.finfo(E.dtype).min, E).softmax(dim=-1)
+    return A * ~mask
 
 
 def slice_vertically(X, width):

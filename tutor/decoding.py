@@ -31,7 +31,9 @@ class LayerCache:
     """
 
     def __init__(self, layer, memory):
-        self.memory_K, self.memory_V = layer.cross_attention.attention.project_keys_values(memory)
+        memory_K, memory_V = layer.cross_attention.attention.project_keys_values(memory)
+        # Laid out head by head once, or every step would do it again.
+        self.memory_K, self.memory_V = memory_K.contiguous(), memory_V.contiguous()
         # Room for keys and values to come: there is twice as much whenever it has run out.
         self.rooms = [x[:, :, :0] for x in (self.memory_K, self.memory_V)]
         self.used = 0

@@ -3,7 +3,7 @@
     python tests/benchmarks/decoding.py [--sentences 1000] [--rounds 3] [--alpha 1.0]
 
 The model that ships translates test_2016_flickr where TUTOR_DATA names Multi30k, else captions of
-the built-in corpus. Both sides get the same batches of 64, sorted by length; rounds alternate
+the built-in corpus. Both sides get the same batches, as `translate` makes them; rounds alternate
 between them, times are medians. The plain side reads the whole of each sentence again at every
 step, as chapter 05 does, with every beam as a sentence of its own. The floor is the time of the
 bare matrix products that the cached search made: the same shapes, nothing else. Peak memory is
@@ -42,6 +42,7 @@ from tutor.text.batches import pad
 from tutor.text.grammar import generate_pairs
 from tutor.text.multi30k import load_multi30k
 from tutor.text.tokenizer import BOS, EOS
+from tutor.translator import BATCH
 
 BEAMS = 5
 
@@ -68,7 +69,7 @@ def cached_search(model, source_ids, beams, alpha):
     return beam_search(model, source_ids, beams, alpha)
 
 
-def translate(search, model, ids, beams, alpha, size=64):
+def translate(search, model, ids, beams, alpha, size=BATCH):
     """Hypotheses of all sentences, and the seconds that it took."""
     order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
     written, start = [None] * len(ids), time.perf_counter()
@@ -151,7 +152,7 @@ def main():
 
     print(f"{name}, {len(sources)} sentences; the model that ships; alpha {args.alpha}")
     print(f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}\n")
-    print(f"{'':24}{'cached':>10}{'plain':>10}{'ratio':>8}   sentences/s, batches of 64")
+    print(f"{'':24}{'cached':>10}{'plain':>10}{'ratio':>8}   sentences/s, batches of {BATCH}")
     result, seconds = {}, {}
     for beams, title in ((1, "greedy"), (BEAMS, f"beam{BEAMS}")):
         times = {cached_search: [], plain_search: []}
