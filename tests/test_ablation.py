@@ -1,0 +1,138 @@
+"""A head that is off adds nothing and leaves the rest alone; and the small models are whole."""
+
+import copy
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from pytorch_twins import small_model
+
+from tutor import load_pretrained, record_attention
+from tutor import small as small_models
+from tutor.ablation import all_heads, attention_of, without_heads
+from tutor.scoring import exact_match
+from tutor.small import SEEDS, SIZES, load_small, load_taught, teach, train_small, untrained
+from tutor.text.grammar import generate_pairs
+
+SOURCE = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])
+TARGET = torch.tensor([[2, 6, 9], [2, 5, 0]])
+MODEL = small_model(d_k=4, d_v=5)  # 2 layers of 3 heads on each side
+HEADS = all_heads(MODEL)
+
+
+def hooks(model):
+    return sum(len(module._forward_hooks) for module in model.modules())
+
+
+def test_every_head_is_listed_once_and_found():
+    assert len(HEADS) == len(set(HEADS)) == 3 * 2 * 3
+    found = {id(attention_of(MODEL, kind, layer)) for kind, layer, _ in HEADS}
+    assert len(found) == 3 * 2
+    assert attention_of(MODEL, "encoder", 1) is MODEL.encoder.layers[1].self_attention.attention
+    assert attention_of(MODEL, "decoder", 1) is MODEL.decoder.layers[1].self_attention.attention
+    assert attention_of(MODEL, "cross", 1) is MODEL.decoder.layers[1].cross_attention.attention
+
+
+@given(st.sets(st.sampled_from(HEADS)))
+def test_a_head_that_is_off_has_no_rows_in_W_O(heads):
+    other = copy.deepcopy(MODEL)
+    with torch.no_grad():
+        for kind, layer, head in heads:
+            attention_of(other, kind, layer).W_O[5 * head : 5 * head + 5] = 0.0
+    with without_heads(MODEL, heads):
+        silenced = MODEL(SOURCE, TARGET)
+    torch.testing.assert_close(silenced, other(SOURCE, TARGET), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_the_weights_of_other_heads_stay(kind):
+    with record_attention(MODEL) as whole, without_heads(MODEL, [(kind, 0, 1)]):
+        MODEL(SOURCE, TARGET)  # who listens first hears the weights as they were
+    with without_heads(MODEL, [(kind, 0, 1)]), record_attention(MODEL) as attention:
+        MODEL(SOURCE, TARGET)
+    before, after = whole[kind][0], attention[kind][0]  # (N, h, T, S)
+    assert (after[:, 1] == 0).all() and (before[:, 1] > 0).any()
+    assert after[:, [0, 2]].equal(before[:, [0, 2]])
+
+
+def test_nothing_stays_behind():
+    whole = MODEL(SOURCE, TARGET)
+    with without_heads(MODEL, HEADS):
+        assert hooks(MODEL) == len(HEADS)
+        assert not MODEL(SOURCE, TARGET).equal(whole)
+    assert hooks(MODEL) == 0
+    assert MODEL(SOURCE, TARGET).equal(whole)
+
+
+def test_nothing_stays_behind_after_an_error():
+    with pytest.raises(ZeroDivisionError), without_heads(MODEL, HEADS):
+        raise ZeroDivisionError
+    assert hooks(MODEL) == 0
+    with pytest.raises(IndexError), without_heads(MODEL, [("cross", 0, 0), ("cross", 7, 0)]):
+        pass  # there is no such layer: the head before it is given back as well
+    assert hooks(MODEL) == 0
+
+
+def test_greedy_decoding_feels_it_at_every_step():
+    translator = load_small(0)
+    with without_heads(translator.model, [("cross", 1, 2), ("decoder", 0, 3)]):
+        recording = translator.record("A dog is eating.")
+    for kind, layer, head in (("cross", 1, 2), ("decoder", 0, 3)):
+        rows = recording.attention[kind][layer].sum(-1)  # (h, T)
+        assert (rows[head] == 0).all()
+        others = [other for other in range(4) if other != head]
+        torch.testing.assert_close(rows[others], torch.ones_like(rows[others]))
+
+
+# ---- the small models
+
+
+def test_small_models_have_the_sizes_they_claim_and_differ_in_their_weights_alone():
+    translators = [load_small(seed) for seed in SEEDS]
+    fresh = untrained(translators[0].tokenizer, 0)
+    first = translators[0].model.state_dict()
+    for translator in translators:
+        assert translator.model.config == fresh.config
+        assert SIZES.items() <= vars(translator.model.config).items()
+        assert not translator.model.training
+        assert translator.tokenizer.model.to_str() == translators[0].tokenizer.model.to_str()
+    for translator in translators[1:]:
+        other = translator.model.state_dict()
+        assert not any(other[name].equal(first[name]) for name in first if "W_" in name)
+    for seed in SEEDS:
+        [weights] = (small_models.FOLDER / f"seed{seed}").glob("*.safetensors")
+        assert weights.stat().st_size < 1_500_000
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_small_models_translate(seed):
+    pairs = generate_pairs("val", 50)
+    written = load_small(seed).translate([pair.english for pair in pairs])
+    assert exact_match(written, [pair.french for pair in pairs]) >= 0.9
+
+
+def test_the_seed_decides_the_first_weights_and_the_training(monkeypatch):
+    monkeypatch.setattr(small_models, "BUILTIN_PAIRS", 200)
+    once, again, other = (train_small(seed, steps=2) for seed in (1, 1, 2))
+    start = untrained(once.tokenizer, 1)
+    for name, p in once.model.state_dict().items():
+        assert p.equal(again.model.state_dict()[name])
+        if "W_" in name:
+            assert not p.equal(start.state_dict()[name])
+            assert not p.equal(other.model.state_dict()[name])
+    first, second = (untrained(once.tokenizer, seed).embedding.weight for seed in (1, 2))
+    assert first.equal(start.embedding.weight) and not second.equal(first)
+
+
+def test_taught_models_are_the_pretrained_one_with_other_weights(monkeypatch):
+    pretrained = load_pretrained()
+    monkeypatch.setattr(small_models, "TAUGHT_PAIRS", 50)
+    for translator in (*map(load_taught, SEEDS), teach(0, steps=1)):
+        assert translator.model.config == pretrained.model.config
+        assert translator.tokenizer.model.to_str() == pretrained.tokenizer.model.to_str()
+        weights = translator.model.state_dict()
+        for name, p in pretrained.model.state_dict().items():
+            assert "W_" not in name or not p.equal(weights[name])
+    first, second = (load_taught(seed).model.embedding.weight for seed in SEEDS[:2])
+    assert not first.equal(second)

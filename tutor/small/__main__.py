@@ -1,0 +1,11 @@
+"""Train these translators again: `python -m tutor.small`."""
+
+import torch
+
+from tutor.small import FOLDER, SEEDS, teach, train_small
+
+torch.set_float32_matmul_precision("medium")  # as in `python -m tutor train`
+for seed in SEEDS:
+    train_small(seed).save(FOLDER / f"seed{seed}", dtype=torch.float16)
+    teach(seed).save(FOLDER / f"taught{seed}", dtype=torch.float16)
+    print(f"saved seed {seed}")
