@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,6 +97,26 @@ def edit_tensors(change):
     return damage
 
 
+def edit_tokenizer(change):
+    def damage(folder):
+        values = json.loads((folder / "tokenizer.json").read_text())
+        change(values)
+        (folder / "tokenizer.json").write_text(json.dumps(values))
+
+    return damage
+
+
+def edit_header(change):
+    """Another length of the header of the weights, and so many bytes of it."""
+
+    def damage(folder):
+        data = (folder / "model.safetensors").read_bytes()
+        length = change(int.from_bytes(data[:8], "little"))
+        (folder / "model.safetensors").write_bytes(length.to_bytes(8, "little") + data[8:])
+
+    return damage
+
+
 def write(name, data):
     return lambda folder: (folder / name).write_bytes(data)
 
@@ -110,6 +131,54 @@ DAMAGE = {
     "not UTF-8": (write("config.json", b"\xff"), "is not a JSON file"),
     "a list": (write("config.json", b"[]"), "one JSON object"),
     "not a tokenizer": (write("tokenizer.json", b"{}"), "is not a tokenizer file"),
+    "a huge tokenizer": (write("tokenizer.json", b" " * 8_000_001), "more than 8,000,000 bytes"),
+    "a huge config": (write("config.json", b" " * 100_001), "more than 100,000 bytes"),
+    "a deep config": (write("config.json", b"[" * 99_999), "is not a JSON file"),
+    "a tokenizer that makes texts longer": (
+        edit_tokenizer(
+            lambda t: t.update(
+                normalizer={"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 9999}
+            )
+        ),
+        "of another kind: its 'normalizer'",
+    ),
+    "a tokenizer that may never end": (
+        edit_tokenizer(
+            lambda t: t["pre_tokenizer"]["pretokenizers"][0].update(pattern={"Regex": "(a*)*b"})
+        ),
+        "of another kind: its 'pre_tokenizer'",
+    ),
+    "a tokenizer of words": (
+        edit_tokenizer(lambda t: t["model"].update(type="WordLevel")),
+        "of another kind: its 'model'",
+    ),
+    "ids with a gap": (
+        edit_tokenizer(lambda t: t["model"]["vocab"].update({"Ġred": 10**6})),
+        "its ids are not 0, 1, 2",
+    ),
+    "true for an id": (
+        edit_tokenizer(lambda t: t["model"]["vocab"].update({"[UNK]": True})),
+        "its ids are not 0, 1, 2",
+    ),
+    "no token for a byte": (
+        edit_tokenizer(lambda t: t["model"]["vocab"].update(xyz=t["model"]["vocab"].pop("!"))),
+        "it has no token '!'",
+    ),
+    "a merge of nothing": (
+        edit_tokenizer(lambda t: t["model"]["merges"].append(["x", "nothing"])),
+        "is not a merge of its tokens",
+    ),
+    "a merge of numbers": (
+        edit_tokenizer(lambda t: t["model"]["merges"].append([1, 2])),
+        "is not a merge of its tokens",
+    ),
+    "no merges": (edit_tokenizer(lambda t: t["model"].pop("merges")), "lacks a vocabulary"),
+    "a header of a terabyte": (edit_header(lambda n: 2**40), "1,099,511,627,776 bytes"),
+    "a header one byte short": (edit_header(lambda n: n - 1), "damaged or cut short"),
+    "numbers that are not finite": (
+        edit_tensors(lambda t: t["embedding.weight"][3].fill_(float("nan"))),
+        "holds numbers in embedding.weight that are not finite",
+    ),
     "not safetensors": (write("model.safetensors", b"x" * 99), "damaged or cut short"),
     "empty weights": (write("model.safetensors", b""), "damaged or cut short"),
     "from the future": (edit_config(format_version=2), "format_version 2"),
@@ -124,8 +193,14 @@ DAMAGE = {
     "another width": (edit_config(d_model=24), r"is \[\d+, 12\] instead of \[\d+, 24\]"),
     "fewer layers": (edit_config(num_layers=1), "has no place in the model"),
     "more layers": (edit_config(num_layers=3), r"tensor \S+ is missing"),
-    "far too many layers": (edit_config(num_layers=999_999), "999999 layers"),
+    "far too many layers": (edit_config(num_layers=999_999), "200 is the most"),
     "far too long": (edit_config(max_len=10**12), "1000000 is the most"),
+    "a table of positions of 12 GB": (
+        edit_config(d_model=3 * 10**6 // 3, num_heads=1, max_len=3000),
+        "numbers is the most",
+    ),
+    "an endless number": (write("config.json", b"1" * 9999), "is not a JSON file"),
+    "a long story": (edit_config(positions="x" * 9999), "describes no model"),
     "far too wide": (edit_config(d_ff=1_000_000), r"instead of \[1000000"),
     "other tokenizer": (lambda f: OTHER.save(f / "tokenizer.json"), "has 262 ids"),
     "tensor left out": (
@@ -149,7 +224,55 @@ def test_damage_is_named_in_one_sentence(case, folder):
     damage(folder)
     with pytest.raises((FileNotFoundError, ValueError), match=words) as caught:
         load_model(folder)
-    assert "\n" not in str(caught.value)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 600
+
+
+def test_nothing_large_is_made_before_all_is_checked(folder, monkeypatch):
+    """The model is built on no device at all while its sizes are still in doubt."""
+    devices = []
+    build = Transformer.__init__
+
+    def watched(self, config):
+        build(self, config)
+        devices.append(self.embedding.weight.device.type)
+
+    monkeypatch.setattr(Transformer, "__init__", watched)
+    load_model(folder)
+    assert devices == ["meta", "cpu"]
+    edit_config(d_ff=999_999)(folder)
+    with pytest.raises(ValueError, match="do not belong together"):
+        load_model(folder)
+    assert devices == ["meta", "cpu", "meta"]
+
+
+def test_models_that_ship_are_of_our_kind():
+    for path in Path(checkpoint.__file__).parent.rglob("tokenizer.json"):
+        checkpoint.check_tokenizer(path)
+
+
+SHOWN = "11_scaling_up_and_shipping.md"  # opens one, to show what a stranger's could do
+PICKLES = re.compile(
+    r"\btorch\.(load|save)\(|\bimport c?pickle|\bc?pickle\.\w|allow_pickle ?= ?True|_object\("
+)
+
+
+def test_nothing_is_pickled_anywhere():
+    """Opening a pickle runs whatever its author wrote: no code of ours does, tests included.
+
+    That of objects sent between processes (`gather_object` and the like) is one, too.
+    """
+    root = Path(__file__).parents[1]
+    sources = [path for name in ("tutor", "tests") for path in (root / name).rglob("*.py")]
+    sources += [path for path in (root / "notebooks").rglob("*.md") if path.name != SHOWN]
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in sources
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if PICKLES.search(line.partition("#")[0]) and "re.compile" not in line and 'r"' not in line
+    ]
+    assert len(sources) > 40 and found == []
+    for line in ("import " + "pickle", "x = torch." + "load(f)", "all_gather" + "_object(a, b)"):
+        assert PICKLES.search(line)
 
 
 def test_no_folder(tmp_path):

@@ -11,8 +11,9 @@ import warnings
 import pytest
 import torch
 
-from tutor import Transformer, TransformerConfig, Translator
+from tutor import Transformer, TransformerConfig, Translator, runs
 from tutor.__main__ import main
+from tutor.resume import Checkpoints
 from tutor.text.tokenizer import Tokenizer
 
 # The whole corpus would take most of the time of this test.
@@ -66,6 +67,10 @@ def test_train_writes_a_model_folder_and_says_how_on_standard_error(trained):
     assert about["steps"] == about["recipe"]["steps"] >= 5
     assert (about["sentence_pairs"], about["recipe"]["seed"]) == (300, 3)
     assert about["loss"][-1] < about["loss"][0]
+    history = runs.read(folder)
+    assert len(history.loss) == about["steps"] and sum(history.tokens) == about["target_tokens"]
+    assert set(about["versions"]) == {"python", "torch", "tokenizers"} and about["config"]
+    assert not runs.training_folder(folder).exists()
     assert len(Translator.load(folder).translate(["A dog is running."])) == 1
 
 
@@ -146,11 +151,12 @@ def test_evaluate_prints_json_and_nothing_else(toy):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to the whole console")
-def test_ctrl_c_saves_nothing_and_shows_no_traceback(tmp_path):
+def test_ctrl_c_writes_the_model_so_far_and_the_training_goes_on(tmp_path):
     # Jobs in the background ignore Ctrl-C, and the tests may be one.
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    options = ["--steps", "30", "--seed", "2", "--out", "model", "--resume"]
     process = subprocess.Popen(
-        [sys.executable, "-c", listen + TRAIN[2], "train", "--steps", "9999", "--out", "model"],
+        [sys.executable, "-c", listen + TRAIN[2], "train", *options],
         stderr=subprocess.PIPE, text=True, cwd=tmp_path,
     )  # fmt: skip
     try:
@@ -162,8 +168,32 @@ def test_ctrl_c_saves_nothing_and_shows_no_traceback(tmp_path):
     finally:
         process.kill()
     assert process.returncode == 130
-    assert "tutor: stopped: nothing was saved" in errors and "Traceback" not in errors
-    assert list(tmp_path.iterdir()) == []
+    assert "steps: --resume goes on" in errors and "Traceback" not in errors
+    about = json.loads((tmp_path / "model" / "training.json").read_text(encoding="utf-8"))
+    assert 0 < about["steps_done"] < about["steps"] == 30
+    assert len(runs.read(tmp_path / "model").loss) == about["steps_done"]
+    Translator.load(tmp_path / "model")
+    assert run([*TRAIN, *options], cwd=tmp_path).returncode == 0
+    assert run([*TRAIN, *options[:-3], "--out", "whole"], cwd=tmp_path).returncode == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "whole"]
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("model", "whole")]
+    assert weights[0] == weights[1]
+
+
+def test_a_training_that_has_not_ended_is_not_overwritten(tmp_path, monkeypatch, capsys):
+    workspace = runs.training_folder(tmp_path / "model")
+    asked = {"corpus": "builtin", "pair": "en-fr", "seed": 0, "steps": 9, "minutes": None}
+    Checkpoints(workspace, Transformer(TransformerConfig(9, d_model=8)), {"asked": asked})
+    before = {path.name: path.read_bytes() for path in workspace.iterdir()}
+    for options, words in (
+        (["--steps", 9], "model.training holds a training that has not ended: add --resume"),
+        (["--steps", 8, "--resume"], "with steps 9 instead of 8: resume with the same options"),
+        (["--resume"], "with minutes None instead of 2.0"),
+    ):
+        assert run_here(["train", "--out", tmp_path / "model", *options], monkeypatch) == 2
+        [line] = capsys.readouterr().err.splitlines()
+        assert words in line
+        assert {path.name: path.read_bytes() for path in workspace.iterdir()} == before
 
 
 @pytest.mark.parametrize(
@@ -173,6 +203,7 @@ def test_ctrl_c_saves_nothing_and_shows_no_traceback(tmp_path):
         ("train --steps 0", "'0' is not a whole number from 1"),
         ("train --minutes nan", "'nan' is not a number from"),
         ("train --minutes 1 --steps 1", "not allowed with"),
+        ("train --checkpoint-every 0", "'0' is not a whole number from 1"),
         ("train --seed x", "'x' is not a whole number from 0"),
         ("train --steps 1 --out FILE", "is a file"),
         ("train --steps 1 --out FILE/model", "Cannot write into"),

@@ -1,5 +1,6 @@
 """Loss, schedule and optimiser against PyTorch's; the loop learns, and repeats itself."""
 
+import itertools
 import math
 
 import pytest
@@ -14,6 +15,7 @@ from tutor.decoding import greedy
 from tutor.text.batches import Batch, make_batch
 from tutor.text.tokenizer import PAD
 from tutor.training import (
+    History,
     Muon,
     Recipe,
     batches_forever,
@@ -234,6 +236,54 @@ def test_batches_are_a_function_of_seed_and_step():
     epochs = [first(20, seed=0)[i : i + 4] for i in range(0, 20, 4)]  # one pair a batch
     assert len({str(sorted(epoch)) for epoch in epochs}) == 1  # every epoch has every pair
     assert len({str(epoch) for epoch in epochs}) > 1  # in another order
+
+
+@given(st.integers(0, 30), st.integers(3, 30), st.integers(0, 5))
+@settings(max_examples=30)
+def test_batches_can_be_taken_up_at_any_step(first, max_tokens, seed):
+    def batches(count, first=0):
+        found = itertools.islice(batches_forever(PAIRS * 3, max_tokens, seed, first), count)
+        return [[ids.tolist() for ids in batch] for batch in found]
+
+    assert batches(5, first) == batches(first + 5)[first:]
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_a_loss_that_is_no_number_is_named_and_does_not_reach_the_weights(number):
+    model, losses = tiny(0), []
+
+    def loss_of(model, batch, smoothing):
+        losses.append(translation_loss(model, batch, smoothing))
+        before[:] = [p.detach().clone() for p in model.parameters()]
+        return losses[-1] * (number if len(losses) == 4 else 1)
+
+    before = []
+    tokens = (next(batches_forever(PAIRS, 6, seed=1, first=3)).target_out != PAD).sum()
+    words = f"step 3, counted from 0, is {number}: .* batch has {tokens} target tokens; .*first=3"
+    with pytest.raises(ValueError, match=words):
+        train(model, PAIRS, Recipe(steps=9, max_tokens=6, seed=1), loss_of=loss_of)
+    assert len(losses) == 4
+    for p, q in zip(model.parameters(), before, strict=True):
+        assert torch.equal(p, q)
+
+
+def test_losses_on_a_gpu_stay_there_for_a_while(monkeypatch):
+    """Tensors of another device, which nobody may read: a stand-in for those of a GPU."""
+    history, batch, read = History(), make_batch(PAIRS), []
+    monkeypatch.setattr(training, "SETTLE", 3)
+
+    def stack(losses):
+        read.append(len(losses))
+        return torch.zeros(len(losses))
+
+    monkeypatch.setattr(torch, "stack", stack)
+    for _ in range(7):
+        history.note(torch.empty((), device="meta"), batch)
+    assert read == [3, 3] and history.loss[:6] == [0.0] * 6
+    assert history.loss[6].is_meta and history.tokens == [14] * 7
+    history.settle()
+    history.settle()
+    assert read == [3, 3, 1] and history.loss == [0.0] * 7
 
 
 def test_training_without_pairs_is_named(monkeypatch):

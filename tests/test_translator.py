@@ -157,3 +157,8 @@ def test_a_recording_is_the_translation_with_the_matrices_that_made_it(trained):
         trained.record(" ")
     with pytest.raises(TypeError, match="list of str"):
         trained.record(None)
+
+
+def test_half_a_surrogate_pair_is_read_as_an_unknown_character(toy):
+    assert toy.translate(["dog \ud800"]) == toy.translate(["dog \ufffd"])
+    assert toy.encode(["\ud83d\ude00"]) == toy.encode(["😀"])  # two halves make a whole

@@ -2,11 +2,13 @@
 
 import argparse
 import errno
+import hashlib
 import itertools
 import json
 import math
 import os
 import platform
+import shutil
 import sys
 import time
 import warnings
@@ -17,13 +19,22 @@ import tokenizers
 import torch
 from tqdm import tqdm
 
-from tutor import recipes
-from tutor.checkpoint import scratch_folder
+from tutor import processes, recipes
+from tutor.checkpoint import (
+    TOKENIZER,
+    TRAINING,
+    check_tokenizer,
+    read_json,
+    save_model,
+    scratch_folder,
+)
 from tutor.decoding import ALPHA
+from tutor.resume import MAX_JSON, RUN, Checkpoints, check_same, read_run
+from tutor.runs import to_csv, training_folder
 from tutor.text import multi30k
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import Tokenizer
-from tutor.training import train
+from tutor.training import train, translation_loss
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
 from tutor.translator import Translator, load_pretrained
 
@@ -50,10 +61,18 @@ environment variable TUTOR_DATA names.
 Minutes become a number of steps after a short measured start, which belongs to them. Learning the
 tokenizer comes on top: a few seconds. The same steps, seed and machine give the same model.
 
+Until the model is written, FOLDER.training beside it holds checkpoints. Killed at any moment, the
+same command with --resume goes on from the last one and ends with the same model. Ctrl-C stops
+after a step and writes the model so far.
+
+Under torchrun several processes share each batch; the model is that of one process, but for
+rounding and dropout.
+
 examples:
   python -m tutor train
   python -m tutor train --corpus multi30k --pair en-de --minutes 20 --out models/german
-  python -m tutor train --steps 500 --seed 3 --out models/short
+  python -m tutor train --steps 500 --seed 3 --out models/short --resume
+  torchrun --nproc-per-node 2 -m tutor train --steps 2000 --out models/shared
 """
 TRANSLATE = """\
 Translate standard input to standard output, one sentence a line, in UTF-8. Empty lines stay empty.
@@ -61,6 +80,15 @@ Translate standard input to standard output, one sentence a line, in UTF-8. Empt
 examples:
   echo "A dog runs on the beach." | python -m tutor translate
   python -m tutor translate --beams 5 --model models/mine < english.txt > french.txt
+"""
+EXPORT = """\
+Write a model as ONNX: an encoder, one decoder step with its cache, the tokenizer, and a small JSON.
+examples/translate_with_onnx.py translates with them, without PyTorch and without this package.
+Needs the packages onnx and onnxscript.
+
+examples:
+  python -m tutor export --out exported
+  python -m tutor export --model models/mine --out exported
 """
 EVALUATE = """\
 Translate sentences that training never saw and compare with the reference translations.
@@ -88,7 +116,9 @@ class Parser(argparse.ArgumentParser):
 
 
 def say(message):
-    """One line on standard error."""
+    """One line on standard error, from the first process of several."""
+    if not processes.is_first():
+        return
     tqdm.write(f"tutor: {message}", file=sys.stderr)
 
 
@@ -115,6 +145,9 @@ def make_parser():
         child.add_argument(
             "--model", metavar="FOLDER", help="a model folder (default: the model that ships)"
         )
+
+    def add_search(child):
+        add_model(child)
         child.add_argument(
             "--beams", type=number(int, 1, 100), default=1, metavar="B",
             help="how many translations to keep while searching (default: %(default)s, greedy)",
@@ -143,8 +176,17 @@ def make_parser():
         help="for weights, order and dropout (default: %(default)s)",
     )  # fmt: skip
 
+    child.add_argument(
+        "--resume", action="store_true",
+        help="go on where this training was stopped, with the same options; else begin",
+    )  # fmt: skip
+    child.add_argument(
+        "--checkpoint-every", type=number(int, 1, 10_000_000), default=250, metavar="S",
+        help="steps between two checkpoints (default: %(default)s)",
+    )  # fmt: skip
+
     child = command(run_translate, "translate", "translate lines of text", TRANSLATE)
-    add_model(child)
+    add_search(child)
 
     child = command(run_evaluate, "evaluate", "measure a translator", EVALUATE)
     add_corpus(child)
@@ -154,7 +196,11 @@ def make_parser():
         "(the default)",
     )  # fmt: skip
     child.add_argument("--json", action="store_true", help="print one line of JSON")
+    add_search(child)
+    child = command(run_export, "export", "write a model as ONNX, to be run anywhere", EXPORT)
     add_model(child)
+    child.add_argument("--out", metavar="FOLDER", required=True, help="where to write")
+
     return parser
 
 
@@ -192,64 +238,156 @@ def run_train(args):
     folder = Path(args.out or f"models/{args.corpus}-{args.pair}")
     with scratch_folder(folder):
         pass  # better refused now than after the training
-    device = pick_device()
-    if device == "cpu":
-        torch.set_float32_matmul_precision("medium")  # bf16 products where the CPU has them
+    with processes.joined():
+        return train_into(folder, args)
 
-    say("reading the sentences and learning the tokenizer ...")
-    sources, targets = load_pairs(args.corpus, "train", args.pair, recipes.BUILTIN_PAIRS)
+
+def train_into(folder, args):
+    """Train from nothing or go on; returns an exit code."""
+    workspace, start = training_folder(folder), time.perf_counter()
+    asked = {name: getattr(args, name) for name in ("corpus", "pair", "seed", "steps")}
+    asked["minutes"] = args.minutes if args.steps is None else None
+    before = find_training(folder, workspace, asked, args.resume)
+    if before == "finished":
+        say(f"{folder} is finished: there is nothing to resume")
+        return 0
+    processes.from_first(0)  # nobody writes before all have looked
+    device = pick_device()
+    # bf16 products where the CPU has them, TF32 where a GPU computes in float32
+    torch.set_float32_matmul_precision("medium" if device == "cpu" else "high")
+
     sizes = dict(recipes.SIZES[args.corpus])
-    tokenizer = Tokenizer.train(itertools.chain(sources, targets), sizes.pop("vocab_size"))
+    vocab_size = sizes.pop("vocab_size")
+    say("reading the sentences" + ("" if before else " and learning the tokenizer") + " ...")
+    sources, targets = load_pairs(args.corpus, "train", args.pair, recipes.BUILTIN_PAIRS)
+    if before:
+        check_tokenizer(workspace / TOKENIZER)
+        tokenizer = Tokenizer.load(workspace / TOKENIZER)
+    else:
+        tokenizer = Tokenizer.train(itertools.chain(sources, targets), vocab_size)
     budget = recipes.choose(args.corpus, args.minutes, args.steps)
 
     pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
     sizes |= dict(d_ff=budget.d_ff, dropout=budget.dropout, norm_first=True)
     torch.manual_seed(args.seed)
     model = Transformer(TransformerConfig(len(tokenizer), **sizes)).to(device)
-    say(f"{len(pairs):,} sentence pairs, {count_parameters(model):,} parameters, on {device}")
+    many = f", {processes.world_size()} processes" if processes.world_size() > 1 else ""
+    say(f"{len(pairs):,} sentence pairs, {count_parameters(model):,} parameters, on {device}{many}")
 
-    steps, start = args.steps, time.perf_counter()
+    steps = before["recipe"]["steps"] if before else args.steps
     if steps is None:
         say("measuring the pace ...")
         recipe = recipes.recipe_for(10**6, budget, args.seed)
-        pace = recipes.measure_pace(model, pairs, recipe, 60 * args.minutes)
+        pace = recipes.measure_pace(model, pairs, recipe, 60 * args.minutes, make_loss)
         left = 60 * args.minutes - (time.perf_counter() - start)
-        steps = max(recipes.START_STEPS, round(left / pace))
+        steps = processes.from_first(max(recipes.START_STEPS, round(left / pace)))
         say(f"{pace:.3f} seconds a step: {steps:,} steps in {args.minutes:g} minutes")
     recipe = recipes.recipe_for(steps, budget, args.seed)
-    with tqdm(total=steps, unit="step", desc="training") as bar:
-
-        def on_step(step, history):
-            bar.update()
-            bar.set_postfix(loss=f"{history.loss[-1]:.2f}", refresh=False)
-
-        history = train(model, pairs, recipe, on_step)
-
-    training = {
-        "corpus": args.corpus,
-        "pair": args.pair,
-        "sentence_pairs": len(pairs),
-        "minutes": args.minutes if args.steps is None else None,
-        "steps": steps,
-        "seconds": round(history.seconds, 1),
-        "seconds_with_start": round(time.perf_counter() - start, 1),
+    about = {
+        "asked": asked,
         "recipe": asdict(recipe),
         "config": asdict(model.config),
-        "parameters": count_parameters(model),
-        "target_tokens": sum(history.tokens),
-        "loss": mean_losses(history.loss),
-        "machine": describe_machine(device),
-        "versions": {
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "tokenizers": tokenizers.__version__,
-        },
+        "pairs": hashlib.sha256(json.dumps(pairs).encode()).hexdigest(),
     }
-    Translator(model, tokenizer).save(folder, dtype=torch.float16, training=training)
-    say(
-        f"saved in {folder}: {steps:,} steps in {history.seconds:.0f} s, "
-        f"loss {training['loss'][0]} to {training['loss'][-1]}"
-    )
+    notes = {"machine": describe_machine(device), "versions": versions()}
+    if processes.is_first() and not before:
+        workspace.mkdir(parents=True, exist_ok=True)
+        tokenizer.save(workspace / TOKENIZER)
+    checkpoints = Checkpoints(workspace, model, about, notes, args.checkpoint_every)
+    with tqdm(total=steps, unit="step", desc="training", disable=not processes.is_first()) as bar:
+
+        def resume(optimizers, schedules):
+            history = checkpoints.resume(optimizers, schedules)
+            bar.initial = bar.n = len(history.loss)
+            return history
+
+        def on_step(step, history):
+            checkpoints.on_step(step, history)
+            if isinstance(history.loss[-1], float):  # on a GPU not yet, and nobody waits for it
+                bar.set_postfix(loss=f"{history.loss[-1]:.2f}", refresh=False)
+            bar.update()
+
+        history = train(model, pairs, recipe, on_step, resume, make_loss(model))
+
+    done = len(history.loss)
+    if done < steps:
+        if not done:
+            raise KeyboardInterrupt
+        checkpoints.save(history)
+    if processes.is_first():
+        training = {
+            **{name: asked[name] for name in ("corpus", "pair")},
+            "sentence_pairs": len(pairs),
+            "minutes": asked["minutes"],
+            "steps": steps,
+            "steps_done": done,
+            "seconds": round(history.seconds, 1),
+            "seconds_with_start": round(time.perf_counter() - start, 1),
+            "recipe": asdict(recipe),
+            "config": asdict(model.config),
+            "parameters": count_parameters(model),
+            "target_tokens": sum(history.tokens),
+            "loss": mean_losses(history.loss),
+            "processes": processes.world_size(),
+            **notes,
+        }
+        save_model(
+            folder, model, tokenizer, dtype=torch.float16, training=training,
+            history=to_csv(history),
+        )  # fmt: skip
+        say(
+            f"saved in {folder}: {done:,} steps in {history.seconds:.0f} s, "
+            f"loss {training['loss'][0]} to {training['loss'][-1]}"
+        )
+        if done == steps:
+            remove_folder(workspace)
+    if done < steps:
+        say(f"stopped after {done:,} of {steps:,} steps: --resume goes on")
+        return 130
+    return 0
+
+
+def find_training(folder, workspace, asked, resume):
+    """What an earlier training in `workspace` was about; None if there was none; "finished"."""
+    if (workspace / RUN).is_file():
+        if not resume:
+            raise ValueError(
+                f"{workspace} holds a training that has not ended: add --resume to go on with it, "
+                "or delete that folder to begin anew."
+            )
+        before = read_run(workspace)
+        check_same(before.get("asked", {}), asked, workspace)
+        return before
+    if resume and (folder / TRAINING).is_file():
+        about = read_json(folder / TRAINING, MAX_JSON)
+        about = about if isinstance(about, dict) else {}
+        about |= {"seed": (about.get("recipe") or {}).get("seed")}
+        about |= {} if asked["steps"] is not None else {"steps": None}
+        if all(about.get(name) == value for name, value in asked.items()):
+            return "finished"
+    return None
+
+
+def remove_folder(folder):
+    """Remove a folder and all in it; killed meanwhile, it is gone under its own name."""
+    gone = folder.with_name(f".{folder.name}.done")
+    shutil.rmtree(gone, ignore_errors=True)
+    os.replace(folder, gone)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def make_loss(model):
+    """The loss as this machine computes it best; see `tutor.processes`."""
+    shared = processes.world_size() > 1 or pick_device() == "cuda"
+    return processes.SharedLoss(model, translation_loss) if shared else translation_loss
+
+
+def versions():
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "tokenizers": tokenizers.__version__,
+    }
 
 
 def mean_losses(losses, points=20):
@@ -289,6 +427,13 @@ def read_lines(stream):
         except UnicodeDecodeError:
             raise ValueError(f"Line {count} of the input is not UTF-8: convert it.") from None
         yield text.rstrip("\r\n")
+
+
+def run_export(args):
+    from tutor.export import export  # takes long to import
+
+    export(load_translator(args.model), args.out)
+    say(f"written: {args.out}")
 
 
 def run_translate(args):
@@ -347,12 +492,12 @@ def main(argv=None):
     warnings.showwarning = lambda message, *_: say(message)
     args = make_parser().parse_args(argv)
     try:
-        args.run(args)
+        code = args.run(args)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        say("stopped" + (": nothing was saved" if args.command == "train" else ""))
+        say("stopped" + (": no model was saved" if args.command == "train" else ""))
         return 130
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:
         # The reader of our output has gone, which Windows reports as EINVAL.
         gone = sys.platform == "win32" and getattr(error, "errno", None) == errno.EINVAL
         if gone or isinstance(error, BrokenPipeError):
@@ -360,7 +505,7 @@ def main(argv=None):
             return 1
         say(" ".join(str(error).split()))
         return 2
-    return 0
+    return code or 0
 
 
 if __name__ == "__main__":

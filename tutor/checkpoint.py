@@ -5,35 +5,47 @@ config.json         the fields of TransformerConfig and the version of this form
 tokenizer.json      the format of the `tokenizers` library
 card.md             optional: what the model is, in words
 training.json       optional: how it was trained
+history.csv         optional: loss and target tokens of every step of the training
 """
 
 import json
 import os
 import tempfile
+from contextlib import contextmanager
 from dataclasses import MISSING, asdict, fields
+from functools import cache
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
+from tokenizers.pre_tokenizers import ByteLevel
 
-from tutor.text.tokenizer import Tokenizer
+from tutor.text.tokenizer import SPECIAL, Tokenizer
 from tutor.transformer import Transformer, TransformerConfig
 
 FORMAT_VERSION = 1
-WEIGHTS, CONFIG, TOKENIZER, CARD, TRAINING = FILES = (
-    "model.safetensors", "config.json", "tokenizer.json", "card.md", "training.json",
+WEIGHTS, CONFIG, TOKENIZER, CARD, TRAINING, HISTORY = FILES = (
+    "model.safetensors", "config.json", "tokenizer.json", "card.md", "training.json", "history.csv",
 )  # fmt: skip
 DTYPES = {torch.float32: "F32", torch.float16: "F16"}
-LARGEST = 1_000_000  # no size in a config may pass it: a damaged one must not fill the memory
+# What a file of strangers may ask for at most: none may fill the memory before it is refused.
+LARGEST = 1_000_000  # any size in a config ...
+LAYERS = 200  # ... but the layers
+POSITIONS = 2**24  # numbers in the table of positions, max_len times d_model
+MAX_HEADER = 5_000_000  # bytes that describe the tensors of a safetensors file
+MAX_CONFIG = 100_000  # bytes of a config.json
+MAX_TOKENIZER = 8_000_000  # bytes of a tokenizer.json
 
 
-def save_model(folder, model, tokenizer, card=None, dtype=torch.float32, training=None):
+def save_model(
+    folder, model, tokenizer, card=None, dtype=torch.float32, training=None, history=None
+):
     """Write a Transformer and its Tokenizer into `folder`, all or nothing.
 
     card: str, the text of card.md. dtype: torch.float32, or torch.float16 for half the size.
-    training: a dict that goes into training.json. A model folder that is already there is replaced
-    as a whole; if anything fails, it stays as it was.
+    training: a dict that goes into training.json. history: str, the text of history.csv. A model
+    folder that is already there is replaced as a whole; if anything fails, it stays as it was.
     Raises ValueError for weights that are not finite, a tokenizer of another size, or a folder that
     holds anything else than a model; OSError where the folder cannot be written.
     """
@@ -60,6 +72,10 @@ def save_model(folder, model, tokenizer, card=None, dtype=torch.float32, trainin
             (new / CARD).write_text(card, encoding="utf-8", newline="\n")
         if training is not None:
             write_json(new / TRAINING, training)
+        if history is not None:
+            (new / HISTORY).write_text(history, encoding="utf-8", newline="\n")
+        for path in (*new.iterdir(), new):
+            sync(path)
         # No system can swap two full folders in one step everywhere; so two, and one back.
         if folder.exists():
             os.replace(folder, old)
@@ -109,40 +125,119 @@ def load_model(folder):
                 f"{folder} holds no {name}, so it is not a model folder: save the model again."
             )
     config = read_config(folder / CONFIG)
+    check_tokenizer(folder / TOKENIZER)
     tokenizer = Tokenizer.load(folder / TOKENIZER)
     check_sizes_agree(config, tokenizer, folder / TOKENIZER)
     path = folder / WEIGHTS
+    with open_tensors(path) as file:
+        check_header(file, config, path)
+        with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay untouched
+            model = Transformer(config).to("cpu", torch.float32)
+        # A copy, so that nothing points into the file and it can be replaced.
+        model.load_state_dict({name: file.get_tensor(name) for name in file.keys()})
+    for name, tensor in model.state_dict().items():
+        if not tensor.isfinite().all():
+            raise ValueError(
+                f"{path} holds numbers in {name} that are not finite: save or download it again."
+            )
+    return model.eval(), tokenizer
+
+
+@contextmanager
+def open_tensors(path):
+    """An open safetensors file, a context. Raises ValueError for a damaged one."""
+    advice = "save or download it again."
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+    if length > MAX_HEADER:  # the library would read up to a hundred times as much
+        raise ValueError(
+            f"{path} is damaged or cut short (its header says it has {length:,} bytes, but "
+            f"{MAX_HEADER:,} is the most): {advice}"
+        )
     try:
         with safe_open(path, framework="pt") as file:
-            check_header(file, config, path)
-            with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay untouched
-                model = Transformer(config).to("cpu", torch.float32)
-            # A copy, so that nothing points into the file and it can be replaced.
-            model.load_state_dict({name: file.get_tensor(name) for name in file.keys()})
+            yield file
     except SafetensorError as error:
+        raise ValueError(f"{path} is damaged or cut short ({brief(error)}): {advice}") from None
+
+
+def brief(thing):
+    """The text of something foreign, on one line and not too long, for a message."""
+    text = " ".join(str(thing).split())
+    return text if len(text) <= 200 else f"{text[:200]} ..."
+
+
+def read_json(path, most):
+    """What a JSON file of at most `most` bytes holds. Raises ValueError for any other file."""
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ValueError(f"{path} has more than {most:,} bytes: it is not a file that tutor wrote.")
+    try:
+        return json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
         raise ValueError(
-            f"{path} is damaged or cut short ({error}): save or download it again."
+            f"{path} is not a JSON file ({brief(error)}): save or download it again."
         ) from None
-    return model.eval(), tokenizer
+
+
+def check_tokenizer(path):
+    """Raise ValueError unless a tokenizer.json is of the kind that `Tokenizer.save` writes.
+
+    The `tokenizers` library builds whatever such a file asks for: other kinds of model, regular
+    expressions, rules that make a text longer. So all but the vocabulary and the merges must be
+    what this package itself asks for.
+    """
+    values = read_json(path, MAX_TOKENIZER)
+    model = values.get("model") if isinstance(values, dict) else None
+    if not isinstance(model, dict):
+        raise ValueError(f"{path} is not a tokenizer file: save or download it again.")
+    vocab, merges = model.pop("vocab", None), model.pop("merges", None)
+    other = sorted(k for k in values.keys() | ours().keys() if values.get(k) != ours().get(k))
+    if other:
+        raise ValueError(
+            f"{path} is of another kind: its {brief(repr(other[0]))} is not what tutor's "
+            "tokenizers have."
+        )
+    trouble = f"{path} is not a tokenizer file:"
+    if not isinstance(vocab, dict) or not isinstance(merges, list):
+        raise ValueError(f"{trouble} it lacks a vocabulary or merges.")
+    numbers = vocab.values()
+    if not all(type(i) is int for i in numbers) or sorted(numbers) != list(range(len(vocab))):
+        raise ValueError(f"{trouble} its ids are not 0, 1, 2 and so on.")
+    if missing := [token for token in (*SPECIAL, *ByteLevel.alphabet()) if token not in vocab]:
+        raise ValueError(f"{trouble} it has no token {missing[0]!r}.")
+    for merge in merges:
+        parts = merge.split(" ") if isinstance(merge, str) else merge  # two ways to write them
+        right = isinstance(parts, list) and len(parts) == 2
+        right = right and all(isinstance(part, str) and part in vocab for part in parts)
+        if not right or "".join(parts) not in vocab:
+            raise ValueError(f"{trouble} {brief(repr(merge))} is not a merge of its tokens.")
+
+
+@cache
+def ours():
+    """What a tokenizer.json of this package holds, without vocabulary and merges."""
+    values = json.loads(Tokenizer.train([], len(SPECIAL) + 256).model.to_str())
+    del values["model"]["vocab"], values["model"]["merges"]
+    return values
 
 
 def read_config(path):
     """The TransformerConfig in a config.json. Raises ValueError that names the wrong field."""
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is not a JSON file ({error}): save the model again.") from None
+    values = read_json(path, MAX_CONFIG)
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold one JSON object with the fields of TransformerConfig.")
     version = values.pop("format_version", None)
     if version != FORMAT_VERSION:
         raise ValueError(
-            f"{path} has format_version {version!r}, but this version of tutor reads "
+            f"{path} has format_version {brief(repr(version))}, but this version of tutor reads "
             f"{FORMAT_VERSION}: update tutor or save the model again."
         )
     known = {field.name: field.default for field in fields(TransformerConfig)}
     if unknown := sorted(values.keys() - known.keys()):
-        raise ValueError(f"{path} has an unknown field {unknown[0]!r}: remove it or update tutor.")
+        name = brief(repr(unknown[0]))
+        raise ValueError(f"{path} has an unknown field {name}: remove it or update tutor.")
     if missing := sorted(known.keys() - values.keys()):
         raise ValueError(f"{path} lacks the field {missing[0]!r}: save the model again.")
     for name, value in values.items():
@@ -150,13 +245,21 @@ def read_config(path):
         kind = int if default in (None, MISSING) else type(default)
         right = type(value) is kind or (kind is float and type(value) is int)
         if not right and not (default is None and value is None):
-            raise ValueError(f"{path} has {name} = {value!r}, which is no {kind.__name__}.")
-        if kind is int and value is not None and value > LARGEST:
-            raise ValueError(f"{path} has {name} = {value}, but {LARGEST} is the most.")
+            found = brief(repr(value))
+            raise ValueError(f"{path} has {name} = {found}, which is no {kind.__name__}.")
+        most = LAYERS if name == "num_layers" else LARGEST
+        if kind is int and value is not None and value > most:
+            raise ValueError(f"{path} has {name} = {brief(value)}, but {most} is the most.")
     try:
-        return TransformerConfig(**values)
+        config = TransformerConfig(**values)
     except ValueError as error:
-        raise ValueError(f"{path} describes no model: {error}") from None
+        raise ValueError(f"{path} describes no model: {brief(error)}") from None
+    if config.max_len * config.d_model > POSITIONS:
+        raise ValueError(
+            f"{path} asks for {config.max_len:,} positions of width {config.d_model:,}, but "
+            f"{POSITIONS:,} numbers is the most."
+        )
+    return config
 
 
 def check_sizes_agree(config, tokenizer, where):
@@ -172,18 +275,17 @@ def check_header(file, config, path):
     """Raise unless an open safetensors file holds the tensors that `config` asks for."""
     names = set(file.keys())
     trouble = f"{path} and its {CONFIG} do not belong together"
-    if config.num_layers > len(names):  # before so many layers are built
-        raise ValueError(f"{trouble}: {config.num_layers} layers, but {len(names)} tensors.")
     with torch.device("meta"):  # shapes only, no memory
         wanted = {name: list(t.shape) for name, t in Transformer(config).state_dict().items()}
     if missing := sorted(wanted.keys() - names):
         raise ValueError(f"{trouble}: the tensor {missing[0]} is missing.")
     if unknown := sorted(names - wanted.keys()):
-        raise ValueError(f"{trouble}: the tensor {unknown[0]} has no place in the model.")
+        raise ValueError(f"{trouble}: the tensor {brief(unknown[0])} has no place in the model.")
     for name, shape in wanted.items():
         found = file.get_slice(name)
         if found.get_shape() != shape:
-            raise ValueError(f"{trouble}: {name} is {found.get_shape()} instead of {shape}.")
+            theirs = brief(found.get_shape())
+            raise ValueError(f"{trouble}: {name} is {theirs} instead of {shape}.")
         if found.get_dtype() not in DTYPES.values():
             raise ValueError(
                 f"{path} holds {name} as {found.get_dtype()}: only float32 (F32) and float16 (F16) "
@@ -194,3 +296,14 @@ def check_header(file, config, path):
 def write_json(path, values):
     text = json.dumps(values, indent=2, ensure_ascii=False) + "\n"
     path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def sync(path):
+    """Have the system bring a file, or the list of files in a folder, to the disk at once."""
+    if os.name == "nt" and path.is_dir():
+        return  # Windows opens no folders
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

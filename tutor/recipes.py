@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from typing import NamedTuple
 
+from tutor.processes import any_of
 from tutor.text.batches import bucket
 from tutor.training import Recipe, train
 
@@ -61,10 +62,11 @@ class Measured(Exception):
     """Ends the measured start."""
 
 
-def measure_pace(model, pairs, recipe, seconds):
+def measure_pace(model, pairs, recipe, seconds, make_loss):
     """Train a scratch copy of `model` for a twentieth of `seconds`; returns seconds a step.
 
     The steps are spread over the whole range of sentence lengths, and at least 5 are timed.
+    make_loss(model) gives what `train` takes as loss_of.
     """
     pairs = sorted(pairs, key=lambda pair: max(map(len, pair)))
     skip = max(1, len(bucket(pairs, recipe.max_tokens)) // START_BATCHES)
@@ -72,11 +74,15 @@ def measure_pace(model, pairs, recipe, seconds):
 
     def on_step(step, history):
         ends.append(time.perf_counter())
-        if len(ends) >= SLOW_STEPS + START_STEPS and ends[-1] - start >= START * seconds:
+        enough = len(ends) >= SLOW_STEPS + START_STEPS and ends[-1] - start >= START * seconds
+        if any_of(enough):  # several processes must end together
             raise Measured
 
+    scratch = copy.deepcopy(model)
     try:
-        train(copy.deepcopy(model), pairs[::skip], replace(recipe, steps=10**9), on_step)
+        recipe = replace(recipe, steps=10**9)
+        train(scratch, pairs[::skip], recipe, on_step, loss_of=make_loss(scratch))
     except Measured:
         timed = ends[SLOW_STEPS - 1 :]
         return (timed[-1] - timed[0]) / (len(timed) - 1)
+    raise KeyboardInterrupt  # nothing else ends so long a training

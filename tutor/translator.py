@@ -103,6 +103,10 @@ class Translator:
 
     def encode(self, texts):
         """Ids of each text, [EOS] at the end; cut, with a warning, to what the model can read."""
+        # Half a surrogate pair, which Python's texts may hold, is no character.
+        texts = [
+            text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts
+        ]
         ids = self.tokenizer.encode(texts)
         longest = self.model.config.max_len - 1  # EOS takes a place, too
         if cut := [i for i, each in enumerate(ids) if texts[i].strip() and len(each) > longest]:
