@@ -3,6 +3,8 @@
     python -m tutor.build              every chapter
     python -m tutor.build 02 03        the chapters whose names begin so
     python -m tutor.build --check      write nothing, say which notebooks are out of date
+    python -m tutor.build exercises    the exercises and their solutions (tutor/check/notebooks.py)
+    python -m tutor.build classroom F  the exercises as a course for nbgrader, in the folder F
 
 `notebooks/source/NN_name.md` (jupytext, MyST Markdown) becomes `notebooks/NN_name.ipynb`. Two
 builds on one machine give the same bytes: traces of the clock and of the machine are scrubbed.
@@ -163,6 +165,11 @@ def select(names: list[str], folder: Path) -> list[Path]:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments[:1] in (["exercises"], ["classroom"]):
+        from tutor.check import classroom, notebooks  # these import torch
+
+        return {"exercises": notebooks, "classroom": classroom}[arguments[0]].main(arguments[1:])
     parser = argparse.ArgumentParser(
         prog="python -m tutor.build",
         description="Execute chapters (MyST Markdown) and write them as notebooks with outputs.",

@@ -1,0 +1,504 @@
+"""The checks of the exercises, themselves checked: the bank, hostile answers, the notebooks."""
+
+import ast
+import json
+import random
+import re
+import sys
+import time
+
+import house_rules
+import nbformat
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from house_rules import Page
+
+import tutor
+from tutor import build, check
+from tutor.check import examine, guard, notebooks
+from tutor.check.__main__ import audit, main, trials, verdict
+from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, WRITE, Exercise
+
+ALL = list(check.exercises().values())
+CHAPTERS = sorted({exercise.chapter for exercise in ALL})
+each = pytest.mark.parametrize("exercise", ALL, ids=[f"ch{e.chapter}-{e.name}" for e in ALL])
+BANK = [(e, *trial) for e in ALL for trial in trials(e)]
+
+
+# ---- the bank
+
+
+@pytest.mark.parametrize(
+    ("exercise", "sort", "number", "code", "words"),
+    BANK,
+    ids=[f"ch{e.chapter}-{e.name}-{sort}{number}" for e, sort, number, _, _ in BANK],
+)
+def test_bank(exercise, sort, number, code, words):
+    """Right answers pass, blank ones fail, and wrong ones are told their mistake."""
+    amiss, message = verdict(exercise, sort, code, words)
+    assert amiss is None, message
+    if sort in ("solution", "right"):
+        amiss, message = verdict(exercise, sort, code, words, hidden=True)
+        assert amiss is None, f"with the hidden inputs: {message}"
+
+
+@each
+def test_bank_is_large_enough_and_written_apart(exercise):
+    assert len(exercise.wrong) >= 3 and all(exercise.wrong.values())
+    if exercise.kind in (WRITE, MEND):
+        assert len(exercise.right) >= 2
+    codes = [exercise.stub, exercise.solution, *exercise.right, *exercise.wrong]
+    bodies = {ast.unparse(without_docstrings(ast.parse(code))) for code in codes}
+    assert len(bodies) == len(codes)
+
+
+def without_docstrings(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+# ---- the texts
+
+
+@each
+def test_what_the_learner_reads(exercise):
+    assert exercise.kind in KINDS and exercise.name.isidentifier()
+    assert exercise.name not in {*tutor.__all__, *check.__all__, "exercise", "guard", "notebooks"}
+    assert exercise.difficulty in range(1, 6) and exercise.importance in range(1, 6)
+    assert 1 <= exercise.minutes <= 60 and exercise.goal.endswith(".")
+    assert len(exercise.hints) == 3 and all(len(hint) > 20 for hint in exercise.hints)
+    assert bool(exercise.rubric) == (exercise.kind == EXPLAIN)
+    page = (
+        house_rules.NOTEBOOKS / "source" / f"{notebooks.page_of(exercise.chapter)}.md"
+    ).read_text(encoding="utf-8")
+    assert re.search(rf"^##+ {re.escape(exercise.section)}$", page, re.M), exercise.section
+    for message, _ in (*exercise.mistakes, *exercise.properties):
+        assert message.endswith(".") and len(message) < 250
+    if exercise.kind == WRITE:
+        assert "raise NotImplementedError" in exercise.stub
+    if exercise.kind in (WRITE, MEND):
+        code = ast.parse(exercise.stub)
+        function = next(n for n in code.body if getattr(n, "name", "") == exercise.name)
+        assert ast.get_docstring(function)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: f"ch{chapter}")
+def test_chapter_has_three_to_six_exercises(chapter):
+    assert 3 <= sum(exercise.chapter == chapter for exercise in ALL) <= 6
+
+
+# ---- the notebooks
+
+PAGES = [(chapter, folder) for chapter in CHAPTERS for folder in ("exercises", "solutions")]
+pages = pytest.mark.parametrize(
+    ("chapter", "folder"), PAGES, ids=[f"ch{chapter}-{folder}" for chapter, folder in PAGES]
+)
+RULES = (
+    *(house_rules.small, house_rules.plain_words, house_rules.short_sentences),
+    *(house_rules.links_resolve, house_rules.alt_texts, house_rules.no_remote_pictures),
+    *(house_rules.no_machine_in_outputs, house_rules.shapes_said, house_rules.nbval_can_follow),
+)
+
+
+def load(chapter, folder):
+    path = house_rules.NOTEBOOKS / folder / f"{notebooks.page_of(chapter)}.ipynb"
+    return Page(nbformat.read(path, as_version=4), name=path.stem, folder=path.parent)
+
+
+@pages
+def test_notebook_is_made_from_the_module(chapter, folder):
+    here = load(chapter, folder).notebook
+    there = notebooks.chapter_notebook(chapter, solved=folder == "solutions")
+    nbformat.validate(here)
+    cells = [[(c.cell_type, c.id, c.source, c.metadata) for c in n.cells] for n in (here, there)]
+    assert cells[0] == cells[1], f"run python -m tutor.build exercises {chapter}"
+    assert here.metadata == there.metadata
+    code = [cell for cell in here.cells if cell.cell_type == "code"]
+    if folder == "exercises":
+        assert not any(cell.outputs or cell.execution_count for cell in code)
+    else:  # nbval executes it and compares
+        assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
+        checks = [cell for cell in code if cell.source.startswith("check.")]
+        assert checks and all(c.outputs[0].text.startswith("Right.") for c in checks)
+
+
+@pages
+def test_notebook_keeps_the_rules(chapter, folder):
+    page = load(chapter, folder)
+    assert [said for rule in RULES for said in rule(page)] == []
+    for _, cell in page.cells("code"):
+        assert len(cell.source.splitlines()) <= house_rules.MAX_LINES
+
+
+def test_build_sees_what_is_out_of_date_and_refuses_a_wrong_solution(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(notebooks, "NOTEBOOKS", tmp_path)
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "02_page.md").write_text("# 02 · A page\n", encoding="utf-8")
+    sample = make(stub="triple = None", solution="triple = 4", kind=PREDICT, reference=3)
+    monkeypatch.setattr(notebooks, "exercises", lambda: {"attend": sample})
+
+    def execute(notebook, *_, **__):
+        for cell in notebook.cells[1:]:
+            if cell.cell_type == "code":
+                cell.outputs = [nbformat.v4.new_output("stream", text="Not yet. That is not it.")]
+
+    monkeypatch.setattr(notebooks, "execute", execute)
+    assert build.main(["exercises", "02"]) == 1
+    assert [path.parent.name for path in tmp_path.rglob("*.ipynb")] == ["exercises"]
+    assert "Not yet. That is not it. The notebook was left as it was." in capsys.readouterr().err
+    assert build.main(["exercises", "02", "--check"]) == 1  # the solutions are missing
+    assert "exercises/02_page.ipynb: up to date" in capsys.readouterr().out
+
+
+# ---- the engine: a small exercise of its own
+
+
+def make(**fields):
+    """An exercise: three times a tensor."""
+    filled = dict(
+        name="triple", chapter="02", section="In code", kind=WRITE, title="Three times", goal="Go.",
+        difficulty=1, importance=1, minutes=1, text="", hints=("", "", ""),
+        stub="def triple(X): raise NotImplementedError",
+        solution="def triple(X): return 3 * X",
+        reference=lambda X: 3 * X,
+        cases=lambda: [(torch.tensor([1.0, 2.0]),), (torch.randn(2, 3),)],
+        mistakes=(("You doubled.", lambda X: 2 * X), ("You cubed.", lambda X: X**3)),
+    )  # fmt: skip
+    return Exercise(**(filled | fields))
+
+
+TRIPLE = make()
+GLOBAL = torch.zeros(2)
+
+
+def exits(X):
+    sys.exit(0)
+
+
+def never_ends(X):
+    while True:
+        pass
+
+
+def never_ends_and_catches(X):
+    while True:
+        try:
+            while True:
+                pass
+        except:  # noqa: E722
+            pass
+
+
+def sleeps(X):
+    while True:
+        try:
+            time.sleep(100)
+        except BaseException:
+            pass
+
+
+def calls_itself(X):
+    return calls_itself(X)
+
+
+def prints_without_end(X):
+    while True:
+        print("word " * 1000)
+
+
+def prints_and_catches(X):
+    while True:
+        try:
+            print("word " * 1000)
+        except:  # noqa: E722
+            continue
+
+
+def prints_megabytes(X):
+    sys.stderr.write("word" * 1_000_000)
+    return 3 * X
+
+
+def writes_into_X(X):
+    X *= 3
+    return X
+
+
+def seeds(X):
+    torch.manual_seed(7)
+    return 3 * X
+
+
+def shuffles(X):
+    random.random()
+    return 3 * X
+
+
+def draws_with_numpy(X):
+    np.random.rand()
+    return 3 * X
+
+
+def sets_dtype(X):
+    torch.set_default_dtype(torch.float64)
+    return 3 * X
+
+
+def stops_gradients(X):
+    torch.set_grad_enabled(False)
+    return 3 * X
+
+
+def writes_into_a_global(X):
+    GLOBAL.add_(1)
+    return 3 * X
+
+
+def asks_the_check(X):
+    return TRIPLE.reference(X)
+
+
+def raises_index_error(X):
+    return X[7] * 3
+
+
+def raises_base_exception(X):
+    raise GeneratorExit
+
+
+HOSTILE = {
+    exits: "leaves the program",
+    never_ends: "was stopped after 0.3 seconds",
+    never_ends_and_catches: "was stopped after 0.3 seconds",
+    sleeps: "was stopped after 0.3 seconds",
+    calls_itself: "calls itself without end",
+    prints_without_end: "prints more than 20,000 characters",
+    prints_and_catches: "was stopped after 0.3 seconds",
+    prints_megabytes: "prints more than 20,000 characters",
+    writes_into_X: "changes its argument `X`",
+    seeds: "changes the random state of PyTorch",
+    shuffles: "changes the random state of Python",
+    draws_with_numpy: "changes the random state of NumPy",
+    sets_dtype: "changes the default dtype",
+    stops_gradients: "changes whether gradients are computed",
+    writes_into_a_global: "changes the global tensor `GLOBAL`",
+    asks_the_check: "calls the solution of this check",
+    raises_index_error: "IndexError: index 7 is out of bounds for dimension 0 with size 2, in the "
+    "line `return X[7] * 3`",
+    raises_base_exception: "raises GeneratorExit",
+    lambda X: None: "is a `return` missing",
+    lambda X: X.tolist(): "a list; a tensor is wanted",
+    lambda X: 3 * X.numpy(): "a NumPy array; a tensor is wanted",
+    lambda X: (3 * X).long(): "torch.int64; a float dtype is wanted",
+    lambda X: 3 * X[None]: "of shape (1, 2); (2,) is wanted",
+    lambda X: X / 0: "at [0] is inf, not 3",
+    lambda X: X * torch.nan: "at [0] is nan, not 3",
+    lambda X, Y: X: "missing 1 required positional argument: 'Y'",
+    lambda X: 2 * X: "You doubled.\nExample: with X = [1, 2], your result at [0] is 2, not 3.",
+    lambda X: X**3: "You cubed.\nExample: with X = [1, 2], your result at [0] is 1, not 3.",
+    lambda X: 3 * X + (X.dim() > 1): "with X = [[",  # the first case is right
+    lambda X: 4 * X: "Your result at [0] is 4, not 3.\nExample: with X = [1, 2].",
+    torch.ones(2): "Hand over `triple` itself, without brackets behind it; this is a tensor",
+    None: "Hand over `triple` itself",
+}
+
+
+@pytest.mark.parametrize(
+    "answer", HOSTILE, ids=[f"{i:02}-{getattr(a, '__name__', '')}" for i, a in enumerate(HOSTILE)]
+)
+def test_hostile_answer_becomes_one_message_and_leaves_no_trace(answer, monkeypatch, capsys):
+    if "was stopped" in HOSTILE[answer]:
+        monkeypatch.setattr(guard, "SECONDS", 0.3)
+    streams, profile, before = (sys.stdout, sys.stderr), sys.getprofile(), guard.state()
+    check.Check(TRIPLE)(answer)
+    assert HOSTILE[answer] in capsys.readouterr().out
+    assert (sys.stdout, sys.stderr) == streams and sys.getprofile() is profile
+    assert not guard.changed(before, guard.state())
+    time.sleep(0.06)  # no interrupt is on its way
+
+
+def test_time_limit_without_posix_signals(monkeypatch):
+    monkeypatch.delattr("signal.pthread_kill", raising=False)
+    monkeypatch.setattr(guard, "SECONDS", 0.3)
+    assert "was stopped after 0.3 seconds" in examine(TRIPLE, never_ends)
+
+
+class Shell:
+    """What the guard needs to know of a notebook's IPython."""
+
+    def __init__(self):
+        self.display_pub = Publisher()
+
+    def ask_exit(self):
+        pytest.fail("the kernel ends")
+
+
+class Publisher:
+    def publish(self, data):
+        pytest.fail("the page shows it")
+
+
+def test_a_notebook_neither_ends_nor_fills_up(monkeypatch):
+    shell = Shell()
+    monkeypatch.setattr(guard, "get_ipython", lambda: shell)
+    assert "leaves the program" in examine(TRIPLE, lambda X: shell.ask_exit())
+    big = {"text/plain": "word" * 10_000}
+    assert "prints more" in examine(TRIPLE, lambda X: shell.display_pub.publish(big))
+    assert list(vars(shell)) == ["display_pub"] and vars(shell.display_pub) == {}
+
+
+def test_interruption_by_the_learner_is_not_swallowed():
+    def interrupted(X):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        examine(TRIPLE, interrupted)
+
+
+def test_answers_that_differ_in_nothing_that_matters_pass():
+    def talks(X):
+        print("looking at", X)
+        return 3 * X
+
+    for answer in (talks, lambda X: 3 * X.double(), lambda X: X + X + X, torch.nn.Identity()):
+        wanted = make(reference=lambda X: X) if isinstance(answer, torch.nn.Module) else TRIPLE
+        assert examine(wanted, answer) is None
+
+
+def test_every_pass_sees_the_same_inputs_and_hidden_ones_are_others():
+    seen = []
+
+    def answer(X):
+        seen.append(X.clone())
+        return 3 * X
+
+    for hidden in (False, False, True):
+        examine(TRIPLE, answer, hidden=hidden)
+    visible, again, others = seen[1::2]
+    assert torch.equal(visible, again) and not torch.equal(visible, others)
+
+
+def test_gradients_are_compared():
+    exercise = make(gradient=True)
+    assert examine(exercise, lambda X: 3 * X) is None
+    said = examine(exercise, lambda X: 3 * X.detach())
+    assert "the gradient of `X` is missing" in said
+    said = examine(exercise, lambda X: X + 2 * X.detach())
+    assert "the gradient of `X` at [0] is" in said
+    assert "changes its argument" in examine(exercise, lambda X: X.mul_(3))
+
+
+def test_call_properties_draws_and_forbidden():
+    built = make(
+        reference=lambda: torch.nn.Identity(), mistakes=(), call=lambda make, X: make()(X),
+        properties=(("It must remember.", lambda make: make() is make()),),
+    )  # fmt: skip
+    one = torch.nn.Identity()
+    assert examine(built, lambda: one) is None
+    assert examine(built, lambda: torch.nn.Identity()) == "It must remember."
+    drawn = dict(reference=lambda X: torch.rand(2), mistakes=(), cases=lambda: [(0,)])
+    assert examine(make(**drawn, draws=True), lambda X: torch.rand(2)) is None
+    assert "random state" in examine(make(**drawn), lambda X: torch.rand(2))
+    for function in (F.relu, torch.relu, tutor.causal_mask):
+        exercise = make(reference=lambda X: torch.relu(X), mistakes=(), forbidden=(function,))
+        assert examine(exercise, lambda X: X.clamp(min=0)) is None
+    exercise = make(forbidden=(torch.relu, F.relu, tutor.causal_mask))
+    assert "calls `relu`" in examine(exercise, lambda X: torch.relu(X))
+    assert "calls `relu`" in examine(exercise, lambda X: F.relu(X))
+    built = make(reference=torch.nn.ReLU, mistakes=(), call=lambda make, X: make()(X))
+    assert "calls `ReLU`" in examine(built, lambda: torch.nn.ReLU())
+    assert "calls `causal_mask`" in examine(exercise, lambda X: tutor.causal_mask(2))
+
+
+def test_exceptions_can_be_what_is_wanted():
+    def refuse(X):
+        raise ValueError("no")
+
+    exercise = make(reference=refuse, mistakes=(("You go on.", lambda X: X),))
+    assert examine(exercise, refuse_otherwise) is None
+    assert examine(exercise, lambda X: X).startswith("You go on.")
+    assert "must raise ValueError" in examine(exercise, lambda X: 0)
+    assert "your answer raises KeyError" in examine(exercise, lambda X: {}[1]).replace("Y", "y")
+
+
+def refuse_otherwise(X):
+    raise ValueError("other words")
+
+
+@pytest.mark.parametrize(
+    ("right", "passes", "fails"),
+    [
+        (3, [3, 3.0, torch.tensor(3), np.int64(3)], [4, "3", True, [3], None]),
+        (0.5, [0.5, 1 / 2, torch.tensor(0.5)], [0.6, "half"]),
+        (True, [True, torch.tensor(True)], [False, 1, "True"]),
+        ("rows", ["rows", " Rows "], ["columns", 1]),
+        ([1, 0.5], [[1, 0.5], (1.0, 0.5), torch.tensor([1, 0.5])], [[0.5, 1], [1], 1, [1, "a"]]),
+        ((2, 3), [(2, 3), [2, 3], torch.Size([2, 3])], [(3, 2), "(2, 3)"]),
+    ],
+    ids=str,
+)
+def test_predictions(right, passes, fails):
+    exercise = make(kind=PREDICT, reference=right, mistakes=())
+    assert [examine(exercise, value) for value in passes] == [None] * len(passes)
+    assert all(examine(exercise, value) for value in fails)
+
+
+def test_wrong_prediction_is_named_and_the_right_one_not_told():
+    exercise = make(kind=PREDICT, reference=42, mistakes=(("That is the width.", 7),))
+    assert examine(exercise, 7) == "That is the width."
+    assert "“In code” of chapter 02" in examine(exercise, 8)
+    assert not any("42" in examine(exercise, guess) for guess in (8, None, "x", [3]))
+
+
+# ---- what the learner and the teacher call
+
+
+def test_check_prints_and_in_grading_raises(capsys):
+    check_triple = check.Check(make(because="It is so."))
+    check_triple(lambda X: 3 * X)
+    check_triple(lambda X: 3 * X, grade=True, hidden=True)
+    assert capsys.readouterr().out == "Right. It is so.\n" * 2
+    check_triple(lambda X: 2 * X)
+    assert capsys.readouterr().out.startswith("Not yet. You doubled.\n")
+    with pytest.raises(AssertionError, match="^You doubled"):
+        check_triple(lambda X: 2 * X, grade=True)
+    check_triple()
+    assert (
+        capsys.readouterr().out == "Not yet. Hand over your answer, as in check.triple(triple).\n"
+    )
+    with pytest.raises(AttributeError, match="no exercise 'atend'; the nearest name is 'attend'"):
+        check.atend  # noqa: B018
+    assert {"attend", "exercises"} <= set(dir(check))
+
+
+def test_audit_counts_every_sort_of_defect(capsys):
+    bad = make(
+        stub="def triple(X): return 3 * X",
+        wrong={
+            "def triple(X): return X + 2 * X": "slips",
+            "def triple(X): return 5 * X": "by name",
+            "def triple(X): return X * 2": "doubled",
+        },
+        right=("def triple(X): return 2.9 * X",),
+    )
+    assert audit([bad]) == {
+        "exercises": 1, "wrong_answers": 3, "alternatives": 1,
+        "slipped": 1, "unnamed": 1, "rejected": 1, "blank_passes": 1,
+    }  # fmt: skip
+
+
+def test_audit_command_line(monkeypatch, capsys):
+    bank = {f"def triple(X): return {n} * X": "" for n in (4, 5, 6)}
+    monkeypatch.setattr("tutor.check.__main__.exercises", lambda: {"triple": make(wrong=bank)})
+    assert main(["--audit"]) == main(["--audit", "02"]) == 0
+    counts = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert counts["exercises"] == 1 and counts["wrong_answers"] == 3 and counts["slipped"] == 0
+    bank["def triple(X): return X + X + X"] = ""
+    assert main(["--audit", "--messages"]) == 1
+    said = capsys.readouterr().out
+    assert "return 5 * X\n>> Your result at [0] is 5, not 3." in said
+    assert json.loads(said.splitlines()[-1])["slipped"] == 1

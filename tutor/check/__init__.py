@@ -1,0 +1,84 @@
+"""Exercises that answer at once, in a notebook: what is wrong, by name, with a small example.
+
+    from tutor import check
+
+    check.scores(scores)        # prints "Right." or what is wrong; never raises
+
+There is one such function for each exercise, with the exercise's name; `exercises()` has them all.
+For grading, `check.scores(scores, grade=True)` raises AssertionError with the message if the answer
+is wrong, and `hidden=True` draws other inputs than the learner has seen.
+
+How it works, in the order of reading: an `Exercise` (exercise.py) holds a reference, inputs and
+known mistakes; `run_guarded` (guard.py) runs an answer so that nothing it does reaches the
+notebook; `examine` (examine.py) compares it with the reference and finds the mistake that behaves
+the same. The exercises are in chapter_NN.py. `python -m tutor.check --audit` puts all of them to
+the test.
+"""
+
+import difflib
+import functools
+import importlib
+import pkgutil
+
+from tutor.check.examine import examine
+from tutor.check.exercise import Exercise
+
+__all__ = ["Check", "Exercise", "examine", "exercises"]
+
+MISSING = object()
+
+
+class Check:
+    """The check of one exercise, called with the learner's answer."""
+
+    def __init__(self, exercise):
+        self.exercise = exercise
+        self.__doc__ = f"Check an answer to exercise {exercise.name}: {exercise.title}."
+
+    def __repr__(self):
+        return f"<check of the exercise {self.exercise.name}>"
+
+    def __call__(self, answer=MISSING, *, grade=False, hidden=False):
+        """Print "Right." or one message that says what is wrong.
+
+        answer: the function, class or value that the exercise asks for.
+        grade: raise AssertionError with the message in place of printing it.
+        hidden: draw the inputs from another seed.
+        """
+        name = self.exercise.name
+        if answer is MISSING:
+            wrong = f"Hand over your answer, as in check.{name}({name})."
+        else:
+            wrong = examine(self.exercise, answer, hidden=hidden)
+        if wrong is None:
+            print(" ".join(filter(None, ["Right.", self.exercise.because])))
+        elif grade:
+            raise AssertionError(wrong)
+        else:
+            print(f"Not yet. {wrong}")
+
+
+@functools.cache
+def exercises():
+    """All exercises by name, in the order of the chapters."""
+    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("chapter_"))
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    every = [exercise for module in modules for exercise in module.EXERCISES]
+    found = {exercise.name: exercise for exercise in every}
+    if len(found) < len(every):
+        twice = {e.name for e in every if sum(e.name == other.name for other in every) > 1}
+        raise ValueError(f"Two exercises have one name: {sorted(twice)}; rename one of them.")
+    return found
+
+
+def __getattr__(name):
+    if name.startswith("_"):
+        raise AttributeError(name)
+    if name not in exercises():
+        near = difflib.get_close_matches(name, exercises(), n=1, cutoff=0) or ["none"]
+        raise AttributeError(f"There is no exercise {name!r}; the nearest name is {near[0]!r}.")
+    return Check(exercises()[name])
+
+
+def __dir__():
+    return [*__all__, *exercises()]

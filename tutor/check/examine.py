@@ -1,0 +1,259 @@
+"""Compare an answer with the reference and name the mistake."""
+
+import dataclasses
+import inspect
+import math
+import re
+import time
+
+import numpy as np
+import torch
+
+from tutor.check import guard
+from tutor.check.exercise import EXPLAIN, PREDICT
+from tutor.check.guard import Raised, Trouble, attempt, is_float, run_guarded
+
+SEED, HIDDEN_SEED = 20, 1706
+WORDS = 12  # that an explanation has at least
+SMALL = 24  # numbers of all tensors together, if a message shows them in full
+
+
+def examine(exercise, answer, hidden=False):
+    """Return what is wrong with an answer in plain words, or None if it is right.
+
+    hidden: draw the inputs from another seed. The caller's random state is left alone.
+    """
+    look = {EXPLAIN: look_at_words, PREDICT: look_at_prediction}.get(
+        exercise.kind, look_at_behaviour
+    )
+    try:
+        look(exercise, answer, HIDDEN_SEED if hidden else SEED)
+    except Trouble as trouble:
+        return str(trouble)
+    return None
+
+
+def look_at_words(exercise, answer, seed):
+    """An explanation is graded by a person; we can only see that there is one."""
+    if not isinstance(answer, str):
+        raise Trouble(f"Write your explanation as a text in quotes; this is {a_kind(answer)}.")
+    if len(re.findall(r"\w+", answer)) < WORDS:
+        raise Trouble(f"This is not written yet: explain in at least {WORDS} words.")
+
+
+def look_at_prediction(exercise, answer, seed):
+    """A value is right, or a known wrong guess, or neither; what is right is not told."""
+    if answer is None:
+        raise Trouble("There is no prediction yet: put yours in place of None.")
+    if isinstance(answer, torch.Tensor | np.ndarray):
+        answer = answer.tolist()
+    right, tolerance = exercise.reference, exercise.tolerance
+    form = another_form(answer, right)
+    if form:
+        raise Trouble(f"Your prediction is {form}.")
+    if another_value(answer, right, tolerance):
+        for message, guess in exercise.mistakes:
+            same_form = not another_form(answer, guess)
+            if same_form and not another_value(answer, guess, tolerance):
+                raise Trouble(message)
+        raise Trouble(
+            "That is not it. Look again at the section "
+            f"“{exercise.section}” of chapter {exercise.chapter}."
+        )
+
+
+def look_at_behaviour(exercise, answer, seed):
+    """Run an answer on all cases, smallest first, and name the mistake that behaves the same."""
+    if not callable(answer):
+        raise Trouble(
+            f"Hand over `{exercise.name}` itself, without brackets behind it; "
+            f"this is {a_kind(answer)}."
+        )
+    cases, names = draw(exercise, seed), argument_names(exercise)
+    stop = time.monotonic() + guard.SECONDS
+    wrong, outcomes = None, []
+    for case in cases:
+        outcomes.append(
+            run_guarded(exercise, answer, case, max(0.1, stop - time.monotonic()), names)
+        )
+        if wrong is None:
+            expected = attempt(exercise, exercise.reference, case)
+            said = difference(outcomes[-1], expected, exercise.tolerance, float_names(names, case))
+            if said:
+                wrong, example = said, f"Example: with {describe(names, case)}"
+    if wrong:
+        for message, mistake in exercise.mistakes:
+            if all(
+                not difference(outcome, attempt(exercise, mistake, case), exercise.tolerance)
+                for case, outcome in zip(cases, outcomes, strict=True)
+            ):
+                raise Trouble(f"{message}\n{example}, {wrong}.")
+        raise Trouble(f"{wrong[0].upper()}{wrong[1:]}.\n{example}.")
+    for message, holds in exercise.properties:
+        asked = dataclasses.replace(exercise, call=holds, draws=True)
+        if run_guarded(asked, answer, ()).value is not True:
+            raise Trouble(message)
+
+
+def draw(exercise, seed):
+    """The cases of an exercise, freshly drawn from a seed."""
+    with guard.restored_state():
+        torch.manual_seed(seed)
+        return list(exercise.cases())
+
+
+def argument_names(exercise):
+    """What the arguments of a case are called."""
+    names = list(inspect.signature(exercise.call or exercise.reference).parameters)
+    return names[1:] if exercise.call else names
+
+
+def float_names(names, case):
+    return [name for name, argument in zip(names, case, strict=False) if is_float(argument)]
+
+
+# ---- comparing
+
+
+def difference(got, wanted, tolerance, names=()):
+    """Where an Outcome is not the wanted one, in words that follow on "with these inputs, ";
+    None if they are equal. `names` are those of the float arguments."""
+    said = None
+    if isinstance(got.value, Raised) or isinstance(wanted.value, Raised):
+        kind = getattr(wanted.value, "kind", None)
+        if isinstance(got.value, Raised) and kind != got.value.kind:
+            said = f"your answer raises {got.value.said}"
+        elif not isinstance(got.value, Raised):
+            said = f"your answer returns a result where it must raise {kind}"
+        return said
+    form = another_form(got.value, wanted.value)
+    if form:
+        return f"your result is {form}"
+    value = another_value(got.value, wanted.value, tolerance)
+    if value:
+        return f"your result {value}"
+    for i, (ours, theirs) in enumerate(zip(got.gradients, wanted.gradients, strict=True)):
+        name = f"the gradient of `{names[i]}`" if names else "a gradient"
+        if (ours is None) != (theirs is None):
+            flows = "is missing" if ours is None else "should not be there"
+            return f"the result is right, but {name} {flows}"
+        value = ours is not None and another_value(ours, theirs, tolerance)
+        if value:
+            return f"the result is right, but {name} {value}"
+    return None
+
+
+def another_form(got, wanted):
+    """Words for a result of another type, shape or dtype than wanted; None if it has the same."""
+    if isinstance(wanted, torch.Tensor):
+        if not isinstance(got, torch.Tensor):
+            return f"{a_kind(got)}; {a_kind(wanted)} is wanted"
+        if got.shape != wanted.shape:
+            return f"of shape {tuple(got.shape)}; {tuple(wanted.shape)} is wanted"
+        if sort_of(got) != sort_of(wanted):
+            return f"a tensor of {got.dtype}; {sort_of(wanted)} is wanted"
+    elif isinstance(wanted, list | tuple):
+        if not isinstance(got, list | tuple):
+            return f"{a_kind(got)}; {a_kind(wanted)} is wanted"
+        if len(got) != len(wanted):
+            return f"{a_kind(got)} of length {len(got)}; {len(wanted)} is wanted"
+        for i, pair in enumerate(zip(got, wanted, strict=True)):
+            form = another_form(*pair)
+            if form:
+                return f"{a_kind(got)} whose item {i} is {form}"
+    elif isinstance(wanted, bool | str | dict | set) or wanted is None:
+        if a_kind(plain(got)) != a_kind(wanted):
+            return f"{a_kind(got)}; {a_kind(wanted)} is wanted"
+    elif isinstance(wanted, int | float):
+        number = plain(got)
+        if isinstance(number, bool) or not isinstance(number, int | float):
+            return f"{a_kind(got)}; a number is wanted"
+    return None
+
+
+def another_value(got, wanted, tolerance):
+    """Words for the first place where a result of the right form differs; None if nowhere."""
+    if isinstance(wanted, torch.Tensor):
+        ours, theirs = got.detach().double(), wanted.detach().double()
+        margin = tolerance if is_float(wanted) else 0.0
+        same = torch.isclose(ours, theirs, rtol=margin, atol=margin, equal_nan=True)
+        if same.all():
+            return None
+        place = (~same).nonzero()[0].tolist()
+        at = f"at {place} " if place else ""
+        return f"{at}is {number_of(got[tuple(place)])}, not {number_of(wanted[tuple(place)])}"
+    if isinstance(wanted, list | tuple):
+        for i, pair in enumerate(zip(got, wanted, strict=True)):
+            value = another_value(*pair, tolerance)
+            if value:
+                return f"in item {i} {value}"
+        return None
+    if isinstance(wanted, str):
+        same = got.strip().lower() == wanted.strip().lower()
+    elif isinstance(wanted, float):
+        same = math.isclose(plain(got), wanted, rel_tol=tolerance, abs_tol=tolerance)
+        same = same or (math.isnan(plain(got)) and math.isnan(wanted))
+    else:
+        same = plain(got) == wanted
+    return None if same else f"is {number_of(got)}, not {number_of(wanted)}"
+
+
+def plain(value):
+    """A tensor or NumPy number without dimensions as Python's own; all else as it is."""
+    single = isinstance(value, torch.Tensor | np.ndarray) and value.ndim == 0
+    return value.item() if single or isinstance(value, np.generic) else value
+
+
+# ---- saying
+
+
+def a_kind(value):
+    """What sort of thing a value is, with its article."""
+    if value is None:
+        return "None (is a `return` missing?)"
+    if isinstance(value, torch.Tensor):
+        return "a tensor"
+    if isinstance(value, np.ndarray):
+        return "a NumPy array"
+    names = {bool: "True or False", int: "an int", str: "a text", dict: "a dict"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def sort_of(tensor):
+    """The sort of number in a tensor: widths of floats and ints do not matter."""
+    if tensor.dtype == torch.bool:
+        return "torch.bool"
+    if tensor.is_complex():
+        return "a complex dtype"
+    return "a float dtype" if tensor.is_floating_point() else "an integer dtype"
+
+
+def number_of(value):
+    """A value, short."""
+    value = plain(value.detach() if isinstance(value, torch.Tensor) else value)
+    if isinstance(value, float):
+        return f"{value + 0.0:.4g}"  # no -0
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def describe(names, case):
+    """The arguments of a case: tensors in full if they are small, else by their shapes."""
+    numbers = sum(argument.numel() for argument in case if isinstance(argument, torch.Tensor))
+    said = []
+    for name, argument in zip(names, case, strict=False):
+        if isinstance(argument, torch.Tensor) and numbers > SMALL:
+            said.append(f"{name} of shape {tuple(argument.shape)}")
+        elif isinstance(argument, torch.Tensor):
+            said.append(f"{name} = {rounded(argument.tolist())}")
+        elif callable(argument):
+            said.append(f"a {type(argument).__name__} as {name}")
+        else:
+            said.append(f"{name} = {number_of(argument)}")
+    return ", ".join(said) or "no arguments"
+
+
+def rounded(numbers):
+    if isinstance(numbers, list):
+        return f"[{', '.join(map(rounded, numbers))}]"
+    return f"{numbers + 0.0:.4g}" if isinstance(numbers, float) else repr(numbers)

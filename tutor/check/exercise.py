@@ -1,0 +1,81 @@
+"""What an exercise is made of, and how its code becomes an answer."""
+
+import itertools
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+PREDICT, WRITE, MEND, EXPLAIN = KINDS = ("predict", "write", "mend", "explain")
+
+# The first cell of every exercise notebook; the bank's code runs after it too.
+SETUP = """\
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from tutor import check
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exercise:
+    """One exercise: what the learner reads, what is right, and what people get wrong.
+
+    `stub`, `solution`, the keys of `wrong` and the items of `right` are the code of a cell that
+    defines `name`: a function (or class) to write or mend, a value to predict, a string to explain.
+    """
+
+    name: str  # unique in the course, a Python name
+    chapter: str  # "02"
+    section: str  # the heading of the chapter's page that the exercise needs
+    kind: str  # one of KINDS
+    title: str
+    goal: str  # one sentence: what the learner can do afterwards
+    difficulty: int  # 1 to 5
+    importance: int  # 1 to 5
+    minutes: int
+    text: str  # Markdown
+    hints: tuple[str, str, str]  # of growing help
+    stub: str
+    solution: str
+    because: str = ""  # said after "Right."
+
+    # Kinds predict, write and mend. To predict, `reference` and the mistakes are values.
+    reference: Any = None  # a callable that is right
+    cases: Callable = lambda: [()]  # yields tuples of arguments, smallest first, freshly drawn
+    mistakes: tuple[tuple[str, Any], ...] = ()  # (message, a callable that makes the mistake)
+    wrong: dict[str, str] = field(default_factory=dict)  # code: words that its message must hold
+    right: tuple[str, ...] = ()  # other code that is right
+
+    # Rarely needed.
+    properties: tuple[tuple[str, Callable], ...] = ()  # (message, answer -> does it hold?)
+    call: Callable | None = None  # how to use an answer: (answer, *arguments) -> result
+    gradient: bool = False  # compare gradients with respect to all float tensors too
+    draws: bool = False  # the answer may draw random numbers (always from the same seed)
+    tolerance: float = 1e-4  # of floats: absolute, and relative to what is right
+    forbidden: tuple[Callable, ...] = ()  # functions an answer may not call, besides `reference`
+    setup: str = ""  # more imports or definitions, shown before the stub
+
+    rubric: str = ""  # kind explain: how a teacher gives points, Markdown
+
+    def use(self, answer, *arguments):
+        """What an answer makes of the arguments of one case."""
+        if self.kind == PREDICT:
+            return answer
+        return self.call(answer, *arguments) if self.call else answer(*arguments)
+
+
+_numbers = itertools.count()
+
+
+def evaluate(exercise, code):
+    """Run the code of a cell and return what it defines under the exercise's name."""
+    file = f"<answer {next(_numbers)}>"  # tracebacks find the line there
+    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+    namespace = {"__name__": "answer"}
+    exec(SETUP + exercise.setup, namespace)
+    exec(compile(code, file, "exec"), namespace)
+    return namespace[exercise.name]
