@@ -101,8 +101,7 @@ class SharedLoss:
     def __init__(self, model, loss):
         self.module = BatchLoss(model, loss)
         if world_size() > 1:
-            # The one buffer, the table of positions, is the same everywhere.
-            self.module = DistributedDataParallel(self.module, broadcast_buffers=False)
+            self.module = DistributedDataParallel(self.module)
 
     def __call__(self, model, batch, smoothing):
         device = batch.source.device.type

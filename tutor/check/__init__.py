@@ -21,7 +21,7 @@ import importlib
 import pkgutil
 
 from tutor.check.examine import examine
-from tutor.check.exercise import Exercise
+from tutor.check.exercise import EXPLAIN, Exercise
 
 __all__ = ["Check", "Exercise", "examine", "exercises"]
 
@@ -39,7 +39,7 @@ class Check:
         return f"<check of the exercise {self.exercise.name}>"
 
     def __call__(self, answer=MISSING, *, grade=False, hidden=False):
-        """Print "Right." or one message that says what is wrong.
+        """Print "Right." ("Noted." of an explanation) or one message that says what is wrong.
 
         answer: the function, class or value that the exercise asks for.
         grade: raise AssertionError with the message in place of printing it.
@@ -51,7 +51,8 @@ class Check:
         else:
             wrong = examine(self.exercise, answer, hidden=hidden)
         if wrong is None:
-            print(" ".join(filter(None, ["Right.", self.exercise.because])))
+            said = "Noted." if self.exercise.kind == EXPLAIN else "Right."
+            print(" ".join(filter(None, [said, self.exercise.because])))
         elif grade:
             raise AssertionError(wrong)
         else:

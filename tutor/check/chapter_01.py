@@ -967,7 +967,7 @@ with sigma 1 / sqrt(512). Then logits have size 1, and the factor on the way in 
 to a length of 22.6, beside the position's 16.
 """
 ''',
-    because="A person grades it; compare it with the rubric beside the solution.",
+    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "why_the_factor = 'The numbers are too large.'": "at least 12 words",
         "why_the_factor = math.sqrt(512)": "as a text in quotes",

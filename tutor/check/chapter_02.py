@@ -822,7 +822,7 @@ nearly 0 then: the scores get no gradient and do not learn. The division brings 
 scores back to 1 at every width.
 """
 ''',
-    because="A person grades it; compare it with the rubric beside the solution.",
+    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "why_the_square_root = 'It is too big.'": "at least 12 words",
         "why_the_square_root = 256": "as a text in quotes",

@@ -95,7 +95,8 @@ cut_into_h = Exercise(
     minutes=10,
     text="""\
 The chapter cuts by the *width* of a head. Write the cut by the *number* of heads. Any number of
-batch dimensions may stand in front; the number of heads divides the columns.""",
+batch dimensions may stand in front; the number of heads divides the columns. Do not call
+`slice_vertically`, which is told the width of a slice and not how many there are.""",
     hints=(
         "Two steps: cut within the rows, then swap. What is the shape in between?",
         "In between it is (..., T, h, width). `X.unflatten(-1, (h, width))` cuts the last "
@@ -867,11 +868,11 @@ cannot tell sharp heads from flat ones. With average_attn_weights=False the shap
 and each head can be looked at by itself.
 """
 ''',
-    because="A person grades it; compare it with the rubric beside the solution.",
+    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "what_a_mean_hides = 'It is the mean.'": "at least 12 words",
         "what_a_mean_hides = ['It is the mean', 'of all the heads']": "as a text in quotes",
-        "what_a_mean_hides = ''": "not written yet",
+        "what_a_mean_hides = ''": "too short",
     },
     rubric="""\
 - 1 point: the map is the mean over the heads, and no head has computed it.

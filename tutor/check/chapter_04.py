@@ -1137,7 +1137,7 @@ sentence were alone. Padded places still ask and get vectors, but nobody reads t
 layer the same mask hides them as keys, and the loss leaves them out.
 """
 ''',
-    because="A person grades it; compare it with the rubric beside the solution.",
+    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "why_hide_padding = 'Padding is bad for attention.'": "at least 12 words",
         "why_hide_padding = ['attention', 'softmax']": "as a text in quotes",

@@ -370,14 +370,17 @@ def decoder_mask(ids):
 class _Reader(nn.Module):
     """One layer of self-attention; row t of its result is made of the rows that `reads` marks."""
 
-    def __init__(self, reads, d_model):
+    def __init__(self, reads, d_model, norm_first=False):
         super().__init__()
         self.reads = reads  # (N, T) -> bool tensor that broadcasts to (N, T, T)
+        self.norm_first = norm_first
         # Small, so that no row nearly ignores what it reads.
         self.W = nn.Parameter(0.3 * torch.randn(d_model, d_model))
 
     def forward(self, X):
         hidden = ~self.reads(*X.shape[:2])
+        if self.norm_first:
+            X = F.layer_norm(X, X.shape[-1:])  # (N, T, d_model)
         return compute_attention_matrix(X @ self.W, X, hidden) @ X  # (N, T, d_model)
 
 
@@ -413,8 +416,9 @@ _READS = {
 
 
 def _cases_of_leaks():
-    def case(name, *shape):
-        return type(name, (_Reader,), {})(_READS[name], shape[-1]), torch.randn(shape)
+    def case(name, *shape, norm_first=False):
+        kind = type("NormFirst" * norm_first + name, (_Reader,), {})
+        return kind(_READS[name], shape[-1], norm_first), torch.randn(shape)
 
     yield case("CarefulDecoder", 1, 1, 2)
     yield case("CarefulDecoder", 1, 2, 3)
@@ -423,12 +427,14 @@ def _cases_of_leaks():
         yield case(name, 2, 4, 3)
     yield case("CarefulDecoder", 3, 5, 2)
     yield case("FirstRowSeesLast", 1, 5, 2)
+    yield case("MaskForgotten", 2, 3, 4, norm_first=True)
+    yield case("CarefulDecoder", 2, 3, 4, norm_first=True)
 
 
 def _moved(model, X, t):
     """Which rows of the result move when token t becomes another, (N, T)."""
     changed = X.clone()
-    changed[:, t] += 1.0
+    changed[:, t] *= -1
     return (model(changed) - model(X)).abs().amax(dim=-1) > 1e-5  # (N, T)
 
 
@@ -444,6 +450,16 @@ def _leak_test(tokens=lambda T: range(1, T), rows=lambda moved, t: moved[:, :t],
 
 def _sees_the_future(model, X):
     return _leak_test()(model, X)
+
+
+def _shifts_all_features(model, X):
+    """A leak test whose change a LayerNorm takes away."""
+    Y, found = model(X), False
+    for t in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, t] += 1.0
+        found = found or bool(((model(changed) - Y)[:, :t].abs() > 1e-5).any())
+    return found
 
 
 sees_the_future = Exercise(
@@ -470,8 +486,9 @@ The steps are these, shuffled; put them in order first:
     hints=(
         "The order is: repeat, change, run, compare. Row $t$ itself may move, and so may all after "
         "it.",
-        "`changed = X.clone()`, then `changed[:, t] += 1.0`. The rows before $t$ are `[:, :t]`, in "
-        "all sentences.",
+        "`changed = X.clone()`, then `changed[:, t] = torch.randn(X.shape[-1])`. One number added "
+        "to all features is not enough: a LayerNorm takes it away. The rows before $t$ are "
+        "`[:, :t]`, in all sentences.",
         "Two results count as different if they differ by more than rounding: "
         "`not torch.allclose(a, b, atol=1e-6)`. One leak is enough to return `True`.",
     ),
@@ -496,7 +513,7 @@ def sees_the_future(model, X):
     Y = model(X)  # (N, T, d_model)
     for t in range(1, X.shape[1]):
         changed = X.clone()
-        changed[:, t] += 1.0
+        changed[:, t] = torch.randn(X.shape[-1])
         if not torch.allclose(model(changed)[:, :t], Y[:, :t], atol=1e-6):
             return True
     return False
@@ -506,6 +523,11 @@ def sees_the_future(model, X):
     cases=_cases_of_leaks,
     draws=True,
     mistakes=(
+        (
+            "You add one number to all features of a token, and a LayerNorm takes it away again: "
+            "put another vector in its place.",
+            _shifts_all_features,
+        ),
         (
             "You change the last token alone, and miss a leak that comes from another one.",
             _leak_test(tokens=lambda T: [T - 1]),
@@ -571,6 +593,16 @@ def sees_the_future(model, X):
     wrong={
         """\
 def sees_the_future(model, X):
+    Y = model(X)
+    for t in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, t] = changed[:, t] + 5
+        if not torch.allclose(model(changed)[:, :t], Y[:, :t], atol=1e-6):
+            return True
+    return False
+""": "a LayerNorm takes it away",
+        """\
+def sees_the_future(model, X):
     changed = X.clone()
     changed[:, -1] = torch.randn(X.shape[-1])
     return not torch.allclose(model(X)[:, :-1], model(changed)[:, :-1], atol=1e-6)
@@ -588,7 +620,7 @@ def sees_the_future(model, X):
 def sees_the_future(model, X):
     before = model(X)
     for t in range(X.shape[1] - 1):
-        other = torch.cat([X[:, :t], X[:, t:t + 1] + 1, X[:, t + 1:]], dim=1)
+        other = torch.cat([X[:, :t], -X[:, t:t + 1], X[:, t + 1:]], dim=1)
         if ((model(other) - before)[:, :t].abs() > 1e-6).any():
             return True
     return False
@@ -598,7 +630,7 @@ def sees_the_future(model, X):
     Y = model(X)
     for t in range(1, X.shape[1]):
         changed = X.clone()
-        changed[:, t] += 1
+        changed[:, t] *= -1
         if not torch.allclose(model(changed)[:, :t + 1], Y[:, :t + 1], atol=1e-6):
             return True
     return False
@@ -608,7 +640,7 @@ def sees_the_future(model, X):
     Y = model(X)
     for t in range(X.shape[1]):
         changed = X.clone()
-        changed[:, t] += 1
+        changed[:, t] *= -1
         if not torch.allclose(model(changed), Y, atol=1e-6):
             return True
     return False
@@ -618,7 +650,7 @@ def sees_the_future(model, X):
     Y = model(X)
     for t in range(X.shape[1]):
         changed = X.clone()
-        changed[:, t] -= 1
+        changed[:, t] *= -1
         moved = (model(changed) - Y).abs().sum(-1) > 1e-6
         if moved[:, t + 1:].any():
             return True
@@ -636,7 +668,7 @@ def sees_the_future(model, X):
     Y = model(X)
     for t in range(X.shape[1] - 1):
         changed = X.clone()
-        changed[:, t + 1] += 1
+        changed[:, t + 1] *= -1
         if not torch.allclose(model(changed)[:, t], Y[:, t], atol=1e-6):
             return True
     return False
@@ -657,7 +689,7 @@ def sees_the_future(model, X):
     Y = model(X)
     for t in range(1, X.shape[1]):
         changed = X.clone()
-        changed[:, t] += 1.0
+        changed[:, t] *= -1
         if not torch.allclose(model(changed)[:, :t], Y[:, :t], atol=1e-6):
             return False
     return True
@@ -667,7 +699,7 @@ def sees_the_future(model, X):
     Y = model(X)
     for t in range(1, X.shape[1]):
         changed = X.clone()
-        changed[:, t] += 1.0
+        changed[:, t] *= -1
         if torch.allclose(model(changed)[:, :t], Y[:, :t], atol=1e-6):
             return False
     return X.shape[1] > 1

@@ -1371,7 +1371,7 @@ the training text than they are. A loss per token divides by the number of token
 one now. It flatters, and it cannot be compared with that of a team whose tokenizer is honest.
 """
 ''',
-    because="A person grades it; compare it with the rubric beside the solution.",
+    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "only_the_tokenizer = 'It has seen the test set.'": "at least 12 words",
         "only_the_tokenizer = ['It has seen the test set.'] * 3": "as a text in quotes",

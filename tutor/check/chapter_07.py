@@ -1311,7 +1311,7 @@ and there is nothing to copy. The test: change the answer where it stands in the
 the prediction of it must not move.
 """
 ''',
-    because="A person grades it; compare it with the rubric beside the solution.",
+    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "too_good_to_be_true = 'It overfits.'": "at least 12 words",
         "too_good_to_be_true = None": "as a text in quotes",

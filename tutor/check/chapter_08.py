@@ -449,7 +449,8 @@ def published_step(total, logits):
     cases=_cases_of_steps,
     mistakes=(
         (
-            "As it was: 0.5 times 0.8 is not 0.4, and a beam with 9 added to all logits wins.",
+            "As it was: a beam of 0.5 and a token of 0.8 make 0.2 and not 0.4, and a beam with 9 "
+            "added to all logits wins.",
             _as_published,
         ),
         (
@@ -1274,7 +1275,7 @@ the sum by a length penalty before comparing makes up for it, with an alpha chos
 sentences.
 """
 ''',
-    because="A person grades it; compare it with the rubric beside the solution.",
+    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "wider_and_worse = 'The beam is too wide.'": "at least 12 words",
         "wider_and_worse = 50": "as a text in quotes",

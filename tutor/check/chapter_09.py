@@ -1110,7 +1110,7 @@ long the vector is that comes in with it, nor what later layers make of it. And 
 nothing: choose the head on validation sentences, and report its error rate on others.
 """
 ''',
-    because="A person grades it; compare it with the rubric beside the solution.",
+    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "what_the_map_leaves_out = 'The map shows only one head.'": "at least 12 words",
         "what_the_map_leaves_out = ['rows', 'columns']": "as a text in quotes",

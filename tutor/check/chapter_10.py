@@ -1112,7 +1112,7 @@ switch the path off with torch.backends.mha.set_fastpath_enabled(False), or hang
 of the layer.
 """
 ''',
-    because="A person grades it; compare it with the rubric beside the solution.",
+    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "why_the_adapter_is_gone = 'Dropout is off in eval mode.'": "at least 12 words",
         "why_the_adapter_is_gone = {'fast': 'path'}": "as a text in quotes",

@@ -47,17 +47,45 @@ def configure(c):
     """Set what nbgrader needs to know of these exercises, on the object that get_config() gives."""
     from nbgrader.converters.autograde import Autograde
     from nbgrader.converters.generate_assignment import GenerateAssignment
-    from nbgrader.preprocessors import ClearSolutions, LimitOutput
+    from nbgrader.preprocessors import ClearSolutions, LimitOutput, OverwriteCells
 
     usual = GenerateAssignment.class_traits()["preprocessors"].default()
     c.GenerateAssignment.preprocessors = [blanks() if p is ClearSolutions else p for p in usual]
-    c.OverwriteCells.add_missing_cells = True  # a test that a student deleted is run all the same
+    # What a student deleted is put back: answers by us, tests by nbgrader.
+    usual = Autograde.class_traits()["sanitize_preprocessors"].default()
+    at = usual.index(OverwriteCells)
+    c.Autograde.sanitize_preprocessors = [*usual[:at], restoring(), *usual[at:]]
+    c.OverwriteCells.add_missing_cells = True
     c.Execute.timeout = 60  # seconds a cell; a check itself stops an answer after five
     c.Execute.iopub_timeout = 60  # much output takes its time
     c.LimitOutput.max_lines = 200
     usual = Autograde.class_traits()["autograde_preprocessors"].default()
     at = usual.index(LimitOutput)
     c.Autograde.autograde_preprocessors = [*usual[:at], shortening(), *usual[at:]]
+
+
+def restoring():
+    """A step that puts an empty cell where an answer was deleted: nbgrader stops at a test that is
+    missing together with its answer.
+    """
+    from nbgrader.api import Gradebook
+    from nbgrader.preprocessors import NbGraderPreprocessor
+
+    class Restoring(NbGraderPreprocessor):
+        def preprocess(self, notebook, resources):
+            about = resources["nbgrader"]
+            there = {c.metadata.get("nbgrader", {}).get("grade_id") for c in notebook.cells}
+            with Gradebook(about["db_url"]) as book:
+                source = book.find_notebook(about["notebook"], about["assignment"])
+                wanted = {cell.name for cell in source.solution_cells}
+            for name in sorted(wanted - there):
+                exercise = exercises()[name]
+                worth = points(exercise) if exercise.kind == EXPLAIN else None
+                cell = new_code_cell("# This answer was deleted.")
+                notebook.cells.append(marked(cell, name, solution=True, points=worth))
+            return notebook, resources
+
+    return Restoring
 
 
 def shortening():

@@ -38,7 +38,7 @@ def look_at_words(exercise, answer, seed):
     if not isinstance(answer, str):
         raise Trouble(f"Write your explanation as a text in quotes; this is {a_kind(answer)}.")
     if len(re.findall(r"\w+", answer)) < WORDS:
-        raise Trouble(f"This is not written yet: explain in at least {WORDS} words.")
+        raise Trouble(f"This is too short: explain in at least {WORDS} words.")
 
 
 def look_at_prediction(exercise, answer, seed):
