@@ -167,7 +167,7 @@ choose_next = Exercise(
 Write one step of greedy decoding for a batch. `[PAD]`, `[UNK]` and `[BOS]` (the ids 0, 1 and 2) are
 **never** written, whatever their logits. `[EOS]` (3) may be. Return the ids, and the
 log-probability of each among the tokens that may be written: the three others have the probability
-0, and the rest sums to 1.""",
+0, and the rest sums to 1. Leave the logits that you are given as they are.""",
     hints=(
         "Make three logits impossible first; after that it is a log-softmax and a maximum.",
         "A logit of $-\\infty$ has the probability 0. Work on a copy: `E = E.clone()`.",
@@ -723,7 +723,9 @@ The steps have names, but they are shuffled. Put them in order first:
 - *silence*: all proposals of a finished beam become impossible;
 - *unfold*: from each place in the row, find the beam and the token;
 - *itself*: a finished beam's `[PAD]` costs nothing;
-- *add*: a proposal's total is that of its parent and its own step.""",
+- *add*: a proposal's total is that of its parent and its own step.
+
+Leave the arguments as they are: work on copies.""",
     hints=(
         "The order is: silence, itself, add, choose, unfold. Each is one line.",
         "Work on a copy, `step = log_p.clone()`. `step[ended]` are the rows of finished beams, and "
