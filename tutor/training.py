@@ -27,27 +27,29 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     Called by `smoothed_cross_entropy`. The gradient of the loss with respect to the logits is
     softmax(logits) - smoothed target, so it is at hand as soon as the softmax is: each chunk's
     logits are turned into their gradient in place and dropped. The whole matrix of logits,
-    (tokens, vocabulary), never exists.
+    (tokens, vocabulary), never exists. Padding has no share in the mean; picking the real tokens
+    out instead would make a GPU wait until their number is known.
     """
 
     @staticmethod
     def forward(ctx, Y, W, targets, smoothing, chunk):
         loss, dY, dW = Y.new_zeros(()), torch.empty_like(Y), torch.zeros_like(W)
+        share = (targets != PAD).to(Y)[:, None] / (targets != PAD).sum()  # (tokens, 1), in the mean
+        room = Y.new_empty(chunk, len(W))  # one place for the logits of every chunk
         for start in range(0, len(Y), chunk):
             part = slice(start, start + chunk)
             right = targets[part, None]  # (chunk, 1)
-            E = Y[part] @ W.T  # (chunk, vocabulary): the logits
+            E = torch.mm(Y[part], W.T, out=room[: len(right)])  # (chunk, vocabulary): the logits
+            E.sub_(E.amax(1, keepdim=True))  # now no exponential overflows
             wanted = (1 - smoothing) * E.gather(1, right) + smoothing * E.mean(1, keepdim=True)
-            top = E.amax(1, keepdim=True)  # (chunk, 1)
-            E.sub_(top).exp_()
-            total = E.sum(1, keepdim=True)  # (chunk, 1)
-            loss += (total.log() + top - wanted).sum()
-            E.div_(total).sub_(smoothing / len(W))  # softmax - uniform part of the target ...
-            E.scatter_add_(1, right, torch.full_like(wanted, smoothing - 1))  # ... - its peak
-            dY[part] = E @ W  # (chunk, d_model)
+            total = E.exp_().sum(1, keepdim=True)  # (chunk, 1)
+            loss += (share[part] * (total.log() - wanted)).sum()
+            E.mul_(share[part] / total).sub_(share[part] * smoothing / len(W))  # p - even part
+            E.scatter_add_(1, right, share[part] * (smoothing - 1))  # - peak
+            torch.mm(E, W, out=dY[part])  # (chunk, d_model)
             dW.addmm_(E.T, Y[part])  # (vocabulary, d_model)
-        ctx.save_for_backward(dY.div_(len(Y)), dW.div_(len(Y)))
-        return loss / len(Y)
+        ctx.save_for_backward(dY, dW)
+        return loss
 
     @staticmethod
     def backward(ctx, gradient):
@@ -58,8 +60,9 @@ class SmoothedCrossEntropy(torch.autograd.Function):
 def smoothed_cross_entropy(Y, W, targets, smoothing=0.1, chunk=256):
     """Mean cross-entropy of the logits Y W^T against targets smoothed towards the uniform.
 
-    Y: (tokens, d_model), W: (vocabulary, d_model), targets: (tokens,) ids; no padding among them.
-    Returns nats a token. Equal to F.cross_entropy(Y @ W.T, targets, label_smoothing=smoothing).
+    Y: (tokens, d_model), W: (vocabulary, d_model), targets: (tokens,) ids; PAD is not counted.
+    Returns nats a token. Equal to F.cross_entropy(Y @ W.T, targets, label_smoothing=smoothing,
+    ignore_index=PAD).
     Mixed precision ends here: sums over a vocabulary need all their digits.
     Source: Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4.
     """
@@ -71,10 +74,8 @@ def translation_loss(model, batch, smoothing=0.1):
     """Loss of `model` on a Batch under teacher forcing, in nats a target token, without padding."""
     memory = model.encode(batch.source)  # (N, S, d_model)
     Y = model.decode(batch.target_in, memory, padding_mask(batch.source))  # (N, T, d_model)
-    real = batch.target_out != PAD  # (N, T)
-    return smoothed_cross_entropy(
-        Y[real], model.embedding.weight, batch.target_out[real], smoothing
-    )
+    targets = batch.target_out.flatten()  # (N * T,)
+    return smoothed_cross_entropy(Y.flatten(0, 1), model.embedding.weight, targets, smoothing)
 
 
 def warmup_cosine(step, steps, warmup=50, last=0.01):
