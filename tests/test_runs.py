@@ -1,5 +1,7 @@
 """Histories as CSV, and the plot of several."""
 
+import sys
+
 import pytest
 
 from tutor import figures, runs
@@ -65,3 +67,32 @@ def test_the_plot_is_drawn(tmp_path, monkeypatch):
     monkeypatch.setattr(figures, "display", shown.append)
     runs.plot([tmp_path / "mine"])
     assert shown
+
+
+def test_tensorboard_reads_what_was_written(tmp_path):
+    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    for name, loss in (("first", [2.5, 1.5]), ("second", [3.0])):
+        write(tmp_path / name, History(loss, [7] * len(loss)))
+    runs.to_tensorboard([tmp_path / "first", tmp_path / "second"], tmp_path / "events")
+    for name, loss in (("first", [(1, 2.5), (2, 1.5)]), ("second", [(1, 3.0)])):
+        events = reader.EventAccumulator(str(tmp_path / "events" / name)).Reload()
+        (tag,) = events.Tags()["scalars"]
+        assert [(event.step, event.value) for event in events.Scalars(tag)] == loss
+
+
+def test_tensorboard_gets_all_or_nothing(tmp_path):
+    pytest.importorskip("tensorboard")
+    write(tmp_path / "mine", History([1.0], [2]))
+    for folders, error, words in (
+        (["mine", "nowhere"], FileNotFoundError, "holds no history.csv"),
+        (["mine", "mine"], FileExistsError, "is there already"),
+    ):
+        with pytest.raises(error, match=words):
+            runs.to_tensorboard([tmp_path / name for name in folders], tmp_path / "events")
+        assert not (tmp_path / "events").exists()
+
+
+def test_tensorboard_that_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install tensorboard"):
+        runs.to_tensorboard([], tmp_path)

@@ -2,6 +2,8 @@
 
 from tutor import runs
 runs.plot(["models/first", "models/second"])
+
+The same for TensorBoard, where that is installed: runs.to_tensorboard([...], "events").
 """
 
 import csv
@@ -83,3 +85,28 @@ def plot(folders, window=50):
         f"Running mean over at most {window} steps of the loss of {len(lines)} trainings.",
         alt=f"Training loss against the step: {'; '.join(ends)}.",
     )
+
+
+def to_tensorboard(folders, logdir):
+    """Write the loss of several trainings for `tensorboard --logdir LOGDIR`.
+
+    Each gets a folder of its own in `logdir`, named as its model is. Raises ModuleNotFoundError
+    where TensorBoard is not installed, FileExistsError for a folder that is there already, and what
+    `read` raises; then nothing is written.
+    """
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise ModuleNotFoundError(
+            "TensorBoard is not installed: python -m pip install tensorboard"
+        ) from None
+    histories = {}
+    for folder in folders:
+        events = Path(logdir).expanduser() / Path(folder).name
+        if events.exists() or events in histories:
+            raise FileExistsError(f"{events} is there already: name another folder for the events.")
+        histories[events] = read(folder)
+    for events, history in histories.items():
+        with SummaryWriter(events) as writer:
+            for step, loss in enumerate(history.loss, 1):
+                writer.add_scalar("loss, nats a target token", loss, step)
