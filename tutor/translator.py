@@ -13,7 +13,7 @@ from tutor.record import Recording, record_attention
 from tutor.text.batches import pad
 from tutor.text.tokenizer import EOS
 
-BATCH = 128  # sentences that are translated at a time
+BATCH = 256  # sentences that are translated at a time
 PRETRAINED = Path(__file__).with_name("pretrained")
 
 
