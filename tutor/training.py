@@ -34,7 +34,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx, Y, W, targets, smoothing, chunk):
         loss, dY, dW = Y.new_zeros(()), torch.empty_like(Y), torch.zeros_like(W)
-        share = (targets != PAD).to(Y)[:, None] / (targets != PAD).sum()  # (tokens, 1), in the mean
+        share = (targets != PAD).to(Y)[:, None] / (targets != PAD).sum()  # (tokens, 1)
         room = Y.new_empty(chunk, len(W))  # one place for the logits of every chunk
         for start in range(0, len(Y), chunk):
             part = slice(start, start + chunk)
@@ -74,8 +74,8 @@ def translation_loss(model, batch, smoothing=0.1):
     """Loss of `model` on a Batch under teacher forcing, in nats a target token, without padding."""
     memory = model.encode(batch.source)  # (N, S, d_model)
     Y = model.decode(batch.target_in, memory, padding_mask(batch.source))  # (N, T, d_model)
-    targets = batch.target_out.flatten()  # (N * T,)
-    return smoothed_cross_entropy(Y.flatten(0, 1), model.embedding.weight, targets, smoothing)
+    Y, targets = Y.flatten(0, 1), batch.target_out.flatten()  # (N * T, d_model), (N * T,)
+    return smoothed_cross_entropy(Y, model.embedding.weight, targets, smoothing)
 
 
 def warmup_cosine(step, steps, warmup=50, last=0.01):
