@@ -326,6 +326,32 @@ def test_hostile_answer_becomes_one_message_and_leaves_no_trace(answer, monkeypa
     time.sleep(0.06)  # no interrupt is on its way
 
 
+def test_imports_do_not_count_as_time_of_the_answer(monkeypatch, tmp_path):
+    """The first optimiser or padding mask of a process imports for seconds; here 0.8 s each."""
+    for i in range(3):
+        (tmp_path / f"slow_{i}.py").write_text("import time; time.sleep(0.8)", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(guard, "SECONDS", 0.6)
+    slow = iter(range(3))
+
+    def imports_first(X):
+        if X.dim() == 1:
+            __import__(f"slow_{next(slow)}")
+        return 3 * X
+
+    def rests(X):
+        time.sleep(0.4)
+        return 3 * X
+
+    def rests_at_last(X):
+        return rests(X) if X.dim() == 2 else 3 * X
+
+    assert examine(make(reference=imports_first), rests_at_last) is None
+    assert examine(TRIPLE, lambda X: rests_at_last(imports_first(X) / 3)) is None
+    assert "was stopped" in examine(TRIPLE, lambda X: never_ends(imports_first(X)))
+    assert "was stopped" in examine(TRIPLE, rests)  # the cases share the time
+
+
 def test_time_limit_without_posix_signals(monkeypatch):
     monkeypatch.delattr("signal.pthread_kill", raising=False)
     monkeypatch.setattr(guard, "SECONDS", 0.3)
@@ -423,11 +449,25 @@ def test_exceptions_can_be_what_is_wanted():
     def refuse(X):
         raise ValueError("no")
 
-    exercise = make(reference=refuse, mistakes=(("You go on.", lambda X: X),))
+    exercise = make(
+        reference=refuse, mistakes=(("You go on.", lambda X: X),), text="Raise ValueError."
+    )
     assert examine(exercise, refuse_otherwise) is None
     assert examine(exercise, lambda X: X).startswith("You go on.")
     assert "must raise ValueError" in examine(exercise, lambda X: 0)
     assert "your answer raises KeyError" in examine(exercise, lambda X: {}[1]).replace("Y", "y")
+
+
+def test_a_check_that_fails_itself_says_so_and_blames_nobody():
+    def broken(X):
+        return {2: 3 * X}[X.dim()]  # no result for the first case
+
+    said = (
+        "This is no mistake of yours: with X = [1, 2], the solution of the check itself raises "
+        "KeyError: 1; please report it."
+    )
+    for answer in (lambda X: 3 * X, lambda X: {}[1], blank):
+        assert examine(make(reference=broken, mistakes=()), answer) == said
 
 
 def refuse_otherwise(X):

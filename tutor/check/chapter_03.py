@@ -52,6 +52,11 @@ A matrix `P` has 2 rows and 8 columns, and its entries are 10 · row + column: t
         ("That is row 0 of its slice, but 15 is a number of the second word, row 1.", [2, 0, 1]),
         ("The slice is right; within it, columns are counted anew.", [2, 1, 5]),
         ("That is the place in `P`, before the cut, with a slice of 0 in front.", [0, 1, 5]),
+        (
+            "You numbered the slices as if there were two of them, and kept the column of `P`. A "
+            "slice is 2 columns wide, and within it columns are counted anew.",
+            [1, 1, 5],
+        ),
     ),
     wrong={
         "place_of_15 = [3, 0, 1]": "order of memory",
@@ -59,6 +64,7 @@ A matrix `P` has 2 rows and 8 columns, and its entries are 10 · row + column: t
         "place_of_15 = [5 // 4, 1, 5 % 4]": "two slices of width 4",
         "place_of_15 = [2 + 1, 1 + 1, 1 + 1]": "counted from 1",
         "place_of_15 = [2, 1, 5]": "columns are counted anew",
+        "place_of_15 = [15 // 10, 1, 5]": "as if there were two",
         "place_of_15 = [2, 1]": "of length 2; 3 is wanted",
     },
     right=(
@@ -547,22 +553,46 @@ def _heads(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
     return torch.cat(Y, dim=-1) @ W_O
 
 
-def _steps(X_Q, X_KV, W_Q, W_K, W_V, W_O, h, scale=None, cut=_cut, join=unslice_vertically):
-    """The sliced product, with a step that may be wrong."""
-    Q, K, V = cut(X_Q @ W_Q, h), cut(X_KV @ W_K, h), cut(X_KV @ W_V, h)
+def _steps(
+    *arguments,
+    inputs=lambda X_Q, X_KV: (X_Q, X_KV, X_KV),
+    scale=None,
+    cut=_cut,
+    cut_V=None,
+    softmax=lambda E: E.softmax(-1),
+    join=unslice_vertically,
+):
+    """The sliced product, with a step that may be wrong.
+
+    inputs: (X_Q, X_KV) -> what queries, keys and values are made from. scale: what stands under
+    the root in place of d_k.
+    """
+    *both, W_Q, W_K, W_V, W_O, h = arguments
+    X_Q, X_K, X_V = inputs(*both)
+    Q, K, V = cut(X_Q @ W_Q, h), cut(X_K @ W_K, h), (cut_V or cut)(X_V @ W_V, h)
     E = Q @ K.transpose(-2, -1) / math.sqrt(scale or Q.shape[-1])
-    return join(E.softmax(-1) @ V) @ W_O
+    return join(softmax(E) @ V) @ W_O
 
 
 def _torn(X, num_heads):
     return X.reshape(*X.shape[:-2], num_heads, X.shape[-2], -1)
 
 
-def _over(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads, dim):
-    """The sliced product with a softmax over the wrong dimension."""
-    Q, K, V = _cut(X_Q @ W_Q, num_heads), _cut(X_KV @ W_K, num_heads), _cut(X_KV @ W_V, num_heads)
-    E = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])
-    return unslice_vertically(E.softmax(dim) @ V) @ W_O
+def _turned(*which):
+    """The sliced product, with some of the four matrices as nn.Linear keeps them."""
+
+    def heads(X_Q, X_KV, *matrices):
+        *matrices, h = matrices
+        return _steps(X_Q, X_KV, *(W.T if i in which else W for i, W in enumerate(matrices)), h)
+
+    return heads
+
+
+def _if_all_are_square(*arguments):
+    """What a `view` with the wrong width does: it fits only d_k = d_v = d_model / h."""
+    if any(W.shape[0] != W.shape[1] for W in arguments[2:6]):
+        raise RuntimeError
+    return _heads(*arguments)
 
 
 def _cases_of_heads():
@@ -670,6 +700,33 @@ def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
             lambda *a: _steps(*a, scale=1),
         ),
         (
+            "Your scores are divided by d_k; it must be its square root.",
+            lambda *a: _steps(*a, scale=(a[2].shape[-1] // a[-1]) ** 2),
+        ),
+        (
+            "Your scores are multiplied by the square root of d_k; divide by it.",
+            lambda *a: _steps(*a, scale=a[-1] / a[2].shape[-1]),
+        ),
+        (
+            "You cut by the number of heads: `slice_vertically` is told the width of one.",
+            lambda *a: _steps(*a, cut=slice_vertically),
+        ),
+        (
+            "Your values are cut by d_k; they have a width of their own, d_v, which is the columns "
+            "of W_V divided by h.",
+            lambda *a: _steps(*a, cut_V=lambda V, h: slice_vertically(V, a[2].shape[-1] // h)),
+        ),
+        (
+            "Your heads are d_model / h wide; take the widths from the matrices: W_Q has h * d_k "
+            "columns, W_V has h * d_v.",
+            lambda *a: _steps(*a, cut=lambda X, h: slice_vertically(X, a[0].shape[-1] // h)),
+        ),
+        (
+            "Your widths fit where d_k = d_v = d_model / h, and fail elsewhere; take them from the "
+            "matrices: W_Q has h * d_k columns, W_V has h * d_v.",
+            _if_all_are_square,
+        ),
+        (
             "Your heads are never split: all columns go into one set of weights.",
             lambda *a: _heads(*a[:-1], 1),
         ),
@@ -700,6 +757,29 @@ def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
             lambda X_Q, X_KV, *a: _heads(X_Q, X_Q, *a),
         ),
         (
+            "Your queries come from X_KV; they are made of X_Q, the words that ask.",
+            lambda X_Q, X_KV, *a: _heads(X_KV, X_KV, *a),
+        ),
+        (
+            "Your values come from X_Q; like the keys they are made of X_KV.",
+            lambda *a: _steps(*a, inputs=lambda X_Q, X_KV: (X_Q, X_KV, X_Q)),
+        ),
+        (
+            "Your keys come from X_Q; like the values they are made of X_KV.",
+            lambda *a: _steps(*a, inputs=lambda X_Q, X_KV: (X_Q, X_Q, X_KV)),
+        ),
+        *(
+            (
+                "You transpose a matrix, as nn.Linear keeps it; here each product is X @ W.",
+                _turned(*which),
+            )
+            for which in ((0, 1, 2, 3), (0, 1, 2), (3,))
+        ),
+        (
+            "The softmax is missing: your values are weighted with raw scores.",
+            lambda *a: _steps(*a, softmax=lambda E: E),
+        ),
+        (
             "W_O is missing: the joined heads must be brought back to d_model.",
             lambda X_Q, X_KV, Q, K, V, _, h: _heads(X_Q, X_KV, Q, K, V, torch.eye(V.shape[1]), h),
         ),
@@ -709,11 +789,11 @@ def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
         ),
         (
             "Your softmax runs over the heads; each head has weights of its own, over the keys.",
-            lambda *a: _over(*a, dim=1),
+            lambda *a: _steps(*a, softmax=lambda E: E.softmax(1)),
         ),
         (
             "Your softmax runs over the queries; each row of a head sums to 1, over the keys.",
-            lambda *a: _over(*a, dim=-2),
+            lambda *a: _steps(*a, softmax=lambda E: E.softmax(-2)),
         ),
     ),
     wrong={
@@ -783,6 +863,99 @@ def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
     A = torch.softmax(Q @ K.mT / math.sqrt(Q.size(-1)), dim=1)
     return (A @ V).transpose(1, 2).flatten(2) @ W_O
 """: "over the heads",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Q, K, V = split(X_Q @ W_Q), split(X_KV @ W_K), split(X_KV @ W_V)
+    A = F.softmax(Q @ K.mT, dim=-1)
+    return (A @ V).transpose(1, 2).flatten(2) @ W_O
+""": "not divided",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Q, K, V = split(X_Q @ W_Q), split(X_KV @ W_K), split(X_KV @ W_V)
+    A = F.softmax(Q @ K.mT / Q.shape[-1], dim=-1)
+    return (A @ V).transpose(1, 2).flatten(2) @ W_O
+""": "divided by d_k",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Q, K, V = split(X_Q @ W_Q), split(X_KV @ W_K), split(X_KV @ W_V)
+    Y = F.scaled_dot_product_attention(Q, K, V, scale=Q.shape[-1] ** 0.5)
+    return Y.transpose(1, 2).flatten(2) @ W_O
+""": "multiplied by the square root",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    from tutor import compute_attention_matrix
+    Q, K, V = (slice_vertically(X, num_heads) for X in (X_Q @ W_Q, X_KV @ W_K, X_KV @ W_V))
+    return unslice_vertically(compute_attention_matrix(Q, K) @ V) @ W_O
+""": "cut by the number of heads",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    d_k = W_Q.shape[-1] // num_heads
+    Q, K, V = (slice_vertically(X, d_k) for X in (X_Q @ W_Q, X_KV @ W_K, X_KV @ W_V))
+    return unslice_vertically(F.scaled_dot_product_attention(Q, K, V)) @ W_O
+""": "values are cut by d_k",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    width = X_Q.shape[-1] // num_heads
+    Q, K, V = (slice_vertically(X, width) for X in (X_Q @ W_Q, X_KV @ W_K, X_KV @ W_V))
+    A = torch.softmax(Q @ K.transpose(-2, -1) / math.sqrt(width), dim=-1)
+    return unslice_vertically(A @ V) @ W_O
+""": "d_model / h wide",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    N, T, d_model = X_Q.shape
+    width = d_model // num_heads
+    split = lambda X: X.view(N, -1, num_heads, width).transpose(1, 2)
+    Y = F.scaled_dot_product_attention(split(X_Q @ W_Q), split(X_KV @ W_K), split(X_KV @ W_V))
+    return Y.transpose(1, 2).reshape(N, T, d_model) @ W_O
+""": "and fail elsewhere",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Y = F.scaled_dot_product_attention(split(X_KV @ W_Q), split(X_KV @ W_K), split(X_KV @ W_V))
+    return Y.transpose(1, 2).flatten(2) @ W_O
+""": "queries come from X_KV",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Q, K, V = split(X_Q @ W_Q), split(X_KV @ W_K), split(X_Q @ W_V)
+    A = (Q @ K.mT / math.sqrt(Q.size(-1))).softmax(-1)
+    return (A @ V).transpose(1, 2).flatten(2) @ W_O
+""": "values come from X_Q",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Q, K, V = split(X_Q @ W_Q), split(X_Q @ W_K), split(X_KV @ W_V)
+    A = (Q @ K.mT / math.sqrt(Q.size(-1))).softmax(-1)
+    return (A @ V).transpose(1, 2).flatten(2) @ W_O
+""": "keys come from X_Q",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X, W: F.linear(X, W).unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Y = F.scaled_dot_product_attention(split(X_Q, W_Q), split(X_KV, W_K), split(X_KV, W_V))
+    return F.linear(Y.transpose(1, 2).flatten(2), W_O)
+""": "transpose a matrix",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X, W: F.linear(X, W).unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Y = F.scaled_dot_product_attention(split(X_Q, W_Q), split(X_KV, W_K), split(X_KV, W_V))
+    return Y.transpose(1, 2).flatten(2) @ W_O
+""": "transpose a matrix",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Y = F.scaled_dot_product_attention(split(X_Q @ W_Q), split(X_KV @ W_K), split(X_KV @ W_V))
+    return Y.transpose(1, 2).flatten(2) @ W_O.T
+""": "transpose a matrix",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Q, K, V = split(X_Q @ W_Q), split(X_KV @ W_K), split(X_KV @ W_V)
+    E = Q @ K.mT / math.sqrt(Q.size(-1))
+    return (E @ V).transpose(1, 2).flatten(2) @ W_O
+""": "softmax is missing",
         """\
 def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
     from tutor import MultiHeadAttention

@@ -545,6 +545,13 @@ def sub_layer(X, norm, work, norm_first):
             ),
         ),
         (
+            "In pre-norm you normalise what the work returns; the norm comes before the work, "
+            "X + f(LN(X)).",
+            lambda X, norm, work, norm_first: (
+                X + norm(work(X)) if norm_first else norm(X + work(X))
+            ),
+        ),
+        (
             "In pre-norm you normalise a second time, after the sum; that closes the free road.",
             lambda X, norm, work, norm_first: norm(
                 X + work(norm(X)) if norm_first else X + work(X)
@@ -618,6 +625,12 @@ def sub_layer(X, norm, work, norm_first):
         Y = norm(work(X))
     return X + Y
 """: "normalise the work alone",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    if norm_first:
+        return X + norm(work(X))
+    return norm(X + work(X))
+""": "before the work",
         """\
 def sub_layer(X, norm, work, norm_first):
     Y = norm(X) if norm_first else X

@@ -40,6 +40,11 @@ numbers.""",
             [8, 5, 4, 4.75],
         ),
         (
+            "In row 3 you gave the padding its own value, as if it saw itself; it is hidden from "
+            "its own row too, which sees the three words.",
+            [8, 5, 4, 7],
+        ),
+        (
             "The future is visible in your rows: row 0 may see token 0 alone.",
             [4, 4, 4, 4],
         ),
@@ -76,6 +81,7 @@ numbers.""",
     ),
     wrong={
         "seen_means = [8, (8 + 2) / 2, 12 / 3, 19 / 4]": "counted the padding",
+        "seen_means = [8, 10 / 2, 12 / 3, 7]": "as if it saw itself",
         "seen_means = [12 / 3] * 4": "future is visible",
         "seen_means = [19 / 4] * 4": "nothing is hidden",
         "seen_means = [0, 8, 5, 4]": "no token sees itself",
@@ -490,7 +496,9 @@ The steps are these, shuffled; put them in order first:
         "to all features is not enough: a LayerNorm takes it away. The rows before $t$ are "
         "`[:, :t]`, in all sentences.",
         "Two results count as different if they differ by more than rounding: "
-        "`not torch.allclose(a, b, atol=1e-6)`. One leak is enough to return `True`.",
+        "`not torch.allclose(a, b, atol=1e-6)`. One leak is enough to return `True`. If a decoder "
+        "of your own seems to leak everywhere, switch its dropout off, `model.eval()`: it makes "
+        "any two runs differ.",
     ),
     stub='''\
 def sees_the_future(model, X):
@@ -518,7 +526,7 @@ def sees_the_future(model, X):
             return True
     return False
 ''',
-    because="Run it on every decoder before you train it.",
+    because="Run it on every decoder before you train it, with dropout switched off.",
     reference=_sees_the_future,
     cases=_cases_of_leaks,
     draws=True,

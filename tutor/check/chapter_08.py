@@ -205,6 +205,16 @@ def choose_next(E):
             lambda E: _best(E.log_softmax(-1)),
         ),
         (
+            "Nothing is forbidden here, and those are the largest logits: forbid the three ids, "
+            "then take the log-softmax.",
+            _best,
+        ),
+        (
+            "The ids are right, but those are the largest logits, some of forbidden tokens. Take "
+            "the log-softmax of what may be written.",
+            lambda E: (_choose(E)[0], E.amax(-1)),
+        ),
+        (
             "Only [PAD] is forbidden; [UNK] and [BOS] are no words either.",
             lambda E: _best(_without(E, 0).log_softmax(-1)),
         ),
@@ -258,6 +268,17 @@ def choose_next(E):
     ids = log_p.argmax(dim=-1)
     return ids, log_p[torch.arange(len(E)), ids]
 """: "Nothing is forbidden",
+        """\
+def choose_next(E):
+    best = E.max(dim=-1)
+    return best.indices, best.values
+""": "Nothing is forbidden here, and those are the largest logits",
+        """\
+def choose_next(E):
+    allowed = E.clone()
+    allowed[:, :EOS] = float("-inf")
+    return allowed.log_softmax(-1).argmax(-1), E.max(-1).values
+""": "some of forbidden tokens",
         """\
 def choose_next(E):
     log_p = torch.where(torch.arange(E.shape[1]) == PAD, -torch.inf, E).log_softmax(-1)
@@ -378,6 +399,18 @@ def _as_published(total, logits):
     return total[parents] + best, parents, tokens
 
 
+def _one_softmax_for_all(of_sums, twice):
+    """A step whose softmax runs over all beams: of logits or of sums; it may add totals again."""
+
+    def step(total, logits):
+        added = total[:, None] + logits if of_sums else logits
+        log_p = added.flatten().log_softmax(0).view(logits.shape)
+        best, parents, tokens = _step_with(0 * total if of_sums else total, log_p)
+        return best + twice * total[parents], parents, tokens
+
+    return step
+
+
 _TWO_ROWS = torch.tensor([[0.6, 0.3, 0.1], [0.9, 0.07, 0.03]])
 
 
@@ -476,12 +509,14 @@ def published_step(total, logits):
             "dimension.",
             lambda total, logits: _step_with(total, logits.log_softmax(0)),
         ),
-        (
-            "Your log-softmax runs over all beams at once; each beam has a distribution of its "
-            "own.",
-            lambda total, logits: _step_with(
-                total, logits.flatten().log_softmax(0).view(logits.shape)
-            ),
+        *(
+            (
+                "Your log-softmax runs over all beams at once, k · V numbers; each beam has a "
+                "distribution of its own, over V.",
+                _one_softmax_for_all(of_sums, twice),
+            )
+            for of_sums in (False, True)
+            for twice in (False, True)
         ),
         (
             "The totals are right, but the choice is still made by raw logits.",
@@ -560,6 +595,27 @@ def published_step(total, logits):
     best, at = score.flatten().topk(k)
     return best, at // V, at % V
 """: "over the beams",
+        """\
+def published_step(total, logits):
+    k, V = logits.shape
+    log_p = F.log_softmax(logits.view(-1), dim=-1).view(k, V)
+    best, at = (total[:, None] + log_p).view(-1).topk(k)
+    return best, at // V, at % V
+""": "over all beams at once",
+        """\
+def published_step(total, logits):
+    k, V = logits.shape
+    score = total[:, None] + logits
+    best, at = score.flatten().log_softmax(dim=-1).topk(k)
+    return best, at // V, at % V
+""": "over all beams at once",
+        """\
+def published_step(total, logits):
+    k, V = logits.shape
+    score = total[:, None] + logits.flatten().log_softmax(dim=0).unflatten(0, (k, V))
+    best, at = score.flatten().topk(k)
+    return total[at // V] + best, at // V, at % V
+""": "over all beams at once",
         """\
 def published_step(total, logits):
     k, V = logits.shape

@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import math
 import re
+import sys
 import time
 
 import numpy as np
@@ -70,14 +71,15 @@ def look_at_behaviour(exercise, answer, seed):
             f"this is {a_kind(answer)}."
         )
     cases, names = draw(exercise, seed), argument_names(exercise)
-    stop = time.monotonic() + guard.SECONDS
-    wrong, outcomes = None, []
+    seconds, wrong, outcomes = guard.SECONDS, None, []
     for case in cases:
-        outcomes.append(
-            run_guarded(exercise, answer, case, max(0.1, stop - time.monotonic()), names)
-        )
         if wrong is None:
-            expected = attempt(exercise, exercise.reference, case)
+            expected = expect(exercise, case, names)
+        start, modules = time.monotonic(), len(sys.modules)
+        outcomes.append(run_guarded(exercise, answer, case, max(0.1, seconds), names))
+        if len(sys.modules) == modules:  # what PyTorch imports at first use is not the answer's
+            seconds -= time.monotonic() - start
+        if wrong is None:
             said = difference(outcomes[-1], expected, exercise.tolerance, float_names(names, case))
             if said:
                 wrong, example = said, f"Example: with {describe(names, case)}"
@@ -100,6 +102,22 @@ def draw(exercise, seed):
     with guard.restored_state():
         torch.manual_seed(seed)
         return list(exercise.cases())
+
+
+def expect(exercise, case, names):
+    """The Outcome of the reference.
+
+    Raises:
+        Trouble: the reference raises what neither the text nor the stub announces.
+    """
+    outcome = attempt(exercise, exercise.reference, case)
+    raises = isinstance(outcome.value, Raised)
+    if raises and outcome.value.kind not in exercise.text + exercise.stub:
+        raise Trouble(
+            f"This is no mistake of yours: with {describe(names, case)}, the solution of the check "
+            f"itself raises {outcome.value.said}; please report it."
+        )
+    return outcome
 
 
 def argument_names(exercise):

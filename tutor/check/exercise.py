@@ -44,7 +44,7 @@ class Exercise:
     because: str = ""  # said after "Right."
 
     # Kinds predict, write and mend. To predict, `reference` and the mistakes are values.
-    reference: Any = None  # a callable that is right
+    reference: Any = None  # a callable that is right; text or stub name what it may raise
     cases: Callable = lambda: [()]  # yields tuples of arguments, smallest first, freshly drawn
     mistakes: tuple[tuple[str, Any], ...] = ()  # (message, a callable that makes the mistake)
     wrong: dict[str, str] = field(default_factory=dict)  # code: words that its message must hold

@@ -132,7 +132,7 @@ def attempt(exercise, answer, arguments):
         try:
             value = exercise.use(answer, *given)
         except Exception as error:
-            value = Raised(type(error).__name__)
+            value = raised(error, None)
     return Outcome(value, gradients(value, leaves) if exercise.gradient else ())
 
 
@@ -301,7 +301,8 @@ def time_limit(seconds):
 
     A second thread interrupts the main one, as Ctrl-C does, until the block has ended. An answer
     may catch that (a bare `except` in a loop), so its next line raises again. In any other thread
-    than the main one there is no limit.
+    than the main one there is no limit. If modules were imported meanwhile, the time begins anew:
+    the first optimiser or padding mask of a process loads hundreds, which can take seconds.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -309,8 +310,11 @@ def time_limit(seconds):
     ended, late = threading.Event(), threading.Event()
 
     def watch():
-        pause = seconds
+        pause, modules = seconds, len(sys.modules)
         while not ended.wait(pause):
+            if not late.is_set() and len(sys.modules) > modules:
+                modules = len(sys.modules)
+                continue
             late.set()
             pause = 0.05
             if hasattr(signal, "pthread_kill"):  # wakes a sleep, too
