@@ -424,7 +424,8 @@ rows_of_a_word = Exercise(
 Row $t$ of a map *reads* token $t$ of `["[BOS]", *tokens]` and *writes* token $t$ of
 `[*tokens, "[EOS]"]`. A colleague makes the matrix that averages the rows of each word, at the
 output step or at the input step. It runs, and at the output step all is well. At the input step
-every error rate is a disaster. **Find the mistake and mend it.**""",
+every error rate is a disaster. That would be true of the small models, so compare with the model of
+captions: even its aligner of chapter 09 is bad now. **Find the mistake and mend it.**""",
     hints=(
         "Take two words of one token each, `[0, 1]`. Their map has three rows. Which of them reads "
         "the first word?",
@@ -1100,14 +1101,15 @@ what_the_map_leaves_out = """
 ''',
     solution='''\
 what_the_map_leaves_out = """
-The map does not show that these weights were needed. Replace them by even ones in 100 sentences and
-translate again: with the best aligner of the small model, fewer than six translations got worse.
-Nor does it show that the head matters: switch it off and count what is lost, which for another
-head with a worse map was far more. A row has two names: it writes one token and has read the one
-before, so one must first measure at which step this head aligns. The column is called nurse, but
-its key and value come from the encoder, where all places have been mixed. A weight does not say how
-long the vector is that comes in with it, nor what later layers make of it. And one sentence proves
-nothing: choose the head on validation sentences, and report its error rate on others.
+The map does not show that these weights were needed. Replace them by even ones in 100 sentences,
+translate again, and see how far exact match falls. Nor does it show that the head matters: switch
+it off and count what is lost. Without the best aligner of the small model that was only a few
+sentences; without another head with a worse map it was far more. A row has two names: it writes one
+token and has read the one before, so one must first measure at which step this head aligns. The
+column is called nurse, but its key and value come from the encoder, where all places have been
+mixed. A weight does not say how long the vector is that comes in with it, nor what later layers
+make of it. And one sentence proves nothing: choose the head on validation sentences, and report its
+error rate on others.
 """
 ''',
     because="Nobody has judged it yet: compare it with the rubric beside the solution.",
