@@ -81,7 +81,7 @@ def test_killed_three_times_a_training_ends_with_the_same_weights(tmp_path):
     result = start([*options, "--out", tmp_path / "whole"])
     assert result.returncode == 0, result.stderr
     resumed = [*options, "--out", tmp_path / "killed", "--resume"]
-    kills = {"write_bytes:2": [], "replace:3": [4], "rmtree:4": [4, 8, 12]}
+    kills = {"write_bytes:2": [], "replace:3": [4], "rmtree:step-00000004": [4, 8, 12]}
     for kill_at, left in kills.items():
         assert start(resumed, KILL_AT=kill_at).returncode == -signal.SIGKILL
         assert steps_in(tmp_path / "killed.training") == left

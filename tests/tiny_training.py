@@ -2,7 +2,8 @@
 
 The environment variable KILL_AT, "replace:3", names an operation that changes files and which call
 of it, counted from 1, this process does not survive: it does a half and gets a SIGKILL from itself.
-"any:3" counts all of them. At its end it says how many there were.
+"any:3" counts all of them. "rmtree:step-00000004" names what is operated on instead. At its end it
+says how many operations there were.
 """
 
 import os
@@ -28,7 +29,8 @@ def watched(operation, half):
     def do(*args, **kwargs):
         operations.append(operation.__name__)
         count = len(operations) if name == "any" else operations.count(name)
-        if name in ("any", operation.__name__) and count == int(number):
+        which = (str(count), os.path.basename(str(args[0])))
+        if name in ("any", operation.__name__) and number in which:
             half(*args)
             os.kill(os.getpid(), signal.SIGKILL)
         return operation(*args, **kwargs)
