@@ -8,7 +8,7 @@ from torch import nn
 
 from tutor.attention import causal_mask, head_width, padding_mask
 from tutor.decoder import Decoder
-from tutor.encoder import Encoder
+from tutor.encoder import Dropout, Encoder
 from tutor.positions import Positions
 
 
@@ -69,7 +69,7 @@ class Transformer(nn.Module):
         # Small, because embed() multiplies by sqrt(d_model) and logits() does not.
         nn.init.normal_(self.embedding.weight, std=config.d_model**-0.5)
         self.positions = Positions(config.positions, config.max_len, config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         sizes = dict(
             num_layers=config.num_layers, d_model=config.d_model, num_heads=config.num_heads,
             d_ff=config.d_ff, dropout=config.dropout, norm_first=config.norm_first,
