@@ -27,6 +27,47 @@ AXE = "axe-core@4.11.0"
 
 
 @contextmanager
+def serving(arguments, cwd, state):
+    """Run `jupyter lab` with these arguments in `cwd`, its own files in `state`; its address."""
+    own = {
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython",
+    }
+    environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
+    environment |= {name: str(Path(state, place)) for name, place in own.items()}
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    arguments = [*arguments, "--no-browser", "--ip=127.0.0.1", f"--port={port}",
+                 "--ServerApp.port_retries=0", "--IdentityProvider.token=",
+                 "--ServerApp.allow_root=True", "--LabApp.expose_app_in_browser=True"]  # fmt: skip
+    said = Path(state, "server.log")
+    with open(said, "w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *arguments],
+            env=environment, cwd=cwd, stdout=log, stderr=log,
+        )  # fmt: skip
+    try:
+        address = f"http://127.0.0.1:{port}"
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"{address}/api", timeout=1)
+                break
+            except OSError:
+                if server.poll() is not None:
+                    raise RuntimeError(said.read_text()) from None
+                time.sleep(0.1)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@contextmanager
 def jupyterlab(folder, cells):
     """Serve a notebook with these cells from `folder`; yields the address of its page."""
     folder = Path(folder)
@@ -39,41 +80,8 @@ def jupyterlab(folder, cells):
         path = folder / "settings" / "@jupyterlab" / f"{plugin}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(values))
-    own = {
-        "JUPYTERLAB_SETTINGS_DIR": "settings",
-        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
-        "JUPYTER_CONFIG_DIR": "config",
-        "JUPYTER_DATA_DIR": "data",
-        "JUPYTER_RUNTIME_DIR": "runtime",
-        "IPYTHONDIR": "ipython",
-    }
-    environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
-    environment |= {name: str(folder / place) for name, place in own.items()}
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    arguments = ["--no-browser", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0",
-                 f"--ServerApp.root_dir={folder}", "--IdentityProvider.token=",
-                 "--ServerApp.allow_root=True", "--LabApp.expose_app_in_browser=True"]  # fmt: skip
-    with open(folder / "server.log", "w") as log:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *arguments],
-            env=environment, cwd=folder, stdout=log, stderr=log,
-        )  # fmt: skip
-    try:
-        address = f"http://127.0.0.1:{port}"
-        for _ in range(300):
-            try:
-                urllib.request.urlopen(f"{address}/api", timeout=1)
-                break
-            except OSError:
-                if server.poll() is not None:
-                    raise RuntimeError((folder / "server.log").read_text()) from None
-                time.sleep(0.1)
+    with serving([f"--ServerApp.root_dir={folder}"], folder, folder) as address:
         yield f"{address}/doc/tree/page.ipynb?reset"
-    finally:
-        server.terminate()
-        server.wait(10)
 
 
 @contextmanager

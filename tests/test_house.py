@@ -5,10 +5,12 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import nbformat
 import pytest
 from house_rules import MACHINE_PATH, NOTEBOOKS, ROOT, RULES, Page, comparison, package_definitions
+from lab import serving
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 CHAPTERS = sorted(NOTEBOOKS.glob("*.ipynb"))
@@ -261,3 +263,27 @@ def test_no_caption_of_multi30k_is_in_the_files(files):
                     if words[i : i + len(caption)] == caption:
                         found.append((path.relative_to(ROOT).as_posix(), " ".join(caption)))
     assert captions and not found
+
+
+def test_the_maps_name_the_same_minutes_as_the_chapters():
+    said = {
+        page.stem: int(re.search(r"\*\*Time\*\* (\d+) min", page.read_text(encoding="utf-8"))[1])
+        for page in (NOTEBOOKS / "source").glob("*.md")
+    }
+    for path in (ROOT / "README.md", NOTEBOOKS / "source" / "00_start_here.md"):
+        text = path.read_text(encoding="utf-8")
+        rows = re.findall(r"^\| \[.*?\((?:notebooks/)?(\w+)\.ipynb\) .*\| (\d+) \|$", text, re.M)
+        assert len(rows) >= len(said) - 1
+        assert {name: int(minutes) for name, minutes in rows}.items() <= said.items()
+
+
+def test_the_command_of_the_readme_opens_a_page_that_finds_its_pictures(tmp_path):
+    command = re.search(r"&& jupyter lab (.*)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    arguments = command[1].split()
+    page = next(argument for argument in arguments if argument.endswith(".ipynb"))
+    pictures = set(re.findall(r"\.\./(images/\w+\.svg)", (ROOT / page).read_text(encoding="utf-8")))
+    assert pictures
+    with serving(arguments, ROOT, tmp_path) as address:
+        for file in (page, *pictures):  # as the page asks for them
+            request = Request(f"{address}/files/{file}", headers={"Referer": f"{address}/lab"})
+            assert urlopen(request).status == 200
