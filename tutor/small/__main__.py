@@ -4,7 +4,7 @@ import torch
 
 from tutor.small import FOLDER, SEEDS, teach, train_small
 
-torch.set_float32_matmul_precision("medium")  # as in `python -m tutor train`
+torch.set_float32_matmul_precision("medium")  # as those in this folder were
 for seed in SEEDS:
     train_small(seed).save(FOLDER / f"seed{seed}", dtype=torch.float16)
     teach(seed).save(FOLDER / f"taught{seed}", dtype=torch.float16)
