@@ -73,17 +73,21 @@ class Picture:
 
 def course_map():
     p = Picture(
-        900, 300, "Map of the course",
+        900, 350, "Map of the course",
         "Four groups in a row. Attention: chapters 01 embedding table, 02 single-head attention, 03 "
         "multi-head attention. The model: 04 encoder, 05 decoder. A translator: 06 text and batches, "
         "07 training, 08 decoding. Looking further: 09 reading attention, 10 inside nn.Transformer, "
-        "11 scaling up.",
+        "10b the museum of bugs, 11 scaling up.",
     )  # fmt: skip
     groups = [
         ("Attention", BLUE, ["01 Embedding table", "02 Single head", "03 Many heads"]),
         ("The model", YELLOW, ["04 Encoder", "05 Decoder"]),
         ("A translator", BLUE, ["06 Text to batches", "07 Training", "08 Decoding"]),
-        ("Looking further", GREY, ["09 Reading attention", "10 nn.Transformer", "11 Scaling up"]),
+        (
+            "Looking further",
+            GREY,
+            ["09 Reading attention", "10 nn.Transformer", "10b Museum of bugs", "11 Scaling up"],
+        ),
     ]
     for i, (name, fill, chapters) in enumerate(groups):
         x = 25 + i * 220
