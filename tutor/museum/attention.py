@@ -217,7 +217,8 @@ class attend_to_the_past:
     """The mask says True for hidden, and `F.scaled_dot_product_attention` reads True as kept.
 
     `nn.MultiheadAttention` reads it the other way round. Code that is moved from one to the other
-    keeps its mask, and from then on every word sees its future and nothing else.
+    keeps its mask, and from then on every word sees only its future; the last has none and gets
+    zeros.
     """
 
     test = "change the last token: earlier rows must not move"
@@ -272,7 +273,7 @@ class read_what_is_written:
 
 @exhibit(WRONG, "widespread", task="slice_vertically")
 class cut_into_heads:
-    """`view` fills the heads in the order of memory, and one word's numbers end up in many rows.
+    """`reshape` fills the heads in the order of memory, and one word's numbers end up in many rows.
 
     The shape (h, T, width) is right, and so are all sizes that follow. But rows are words only if
     one cuts within the rows first, and swaps then.
@@ -305,7 +306,8 @@ class cut_into_heads:
 class join_the_heads:
     """The heads are joined without swapping back, and a word gets pieces of its neighbours.
 
-    The way back needs the swap as well. `reshape` never complains, and copies if it must.
+    The way back needs the swap as well. `reshape` does not complain while the sizes multiply up,
+    and copies if it must.
     """
 
     test = "cut and join: what comes back is what went in"

@@ -81,7 +81,7 @@ class grow_and_add_up:
     """The parent's score is counted twice: it is in the totals that were compared already.
 
     One line adds the scores to choose, another adds them again to keep the books. From the second
-    word on, beams are judged by their past.
+    word on the sums are wrong, and from the third the choice.
     """
 
     test = "the score of a child is that of its parent times its own probability"
@@ -155,11 +155,11 @@ class search_a_sentence:
 class search_and_choose:
     """Sentences of different lengths are compared by their sums; each further word costs.
 
-    Every factor is below 1, so that the shortest sentence wins, and the shortest of all is empty.
-    The wider the beam, the worse. Compare the score a word, or with a penalty for length.
+    Every factor is below 1, so that short sentences are favoured, the empty one most. A wider beam
+    finds them more often. Compare the score a word, or with a penalty for length.
     """
 
-    test = "a beam as wide as the space finds what an exhaustive search finds"
+    test = "a beam as wide as the space finds the best score a word of all sentences"
     shows = "width 100: ."
 
     def wrong(next_log_p, width, max_len):
@@ -235,8 +235,8 @@ class extend_the_cache:
 class place_the_newest:
     """With a cache one word is fed at a time, and each of them is told that it stands at place 0.
 
-    The length of the input used to be the place. The first step is right, so that a test of one
-    step passes.
+    Without a cache, the rows of the input gave the places. The first step is right, so that a test
+    of one step passes.
     """
 
     test = "cached and uncached rows are equal, at every step"
@@ -333,7 +333,7 @@ class score_a_system:
 
     Its tokens are part of the signature that makes scores comparable. Here `L'homme` was cut to
     `L&apos; homme` before, sacreBLEU cuts that to five tokens, and all of them count as found.
-    There is a warning, from the hundredth sentence on.
+    It warns once a hundred translations end in a separate full stop.
     """
 
     test = "turn sacreBLEU's warning into an error"

@@ -145,8 +145,8 @@ class add_what_was_found:
     """The residual is taken after the norm, so that X itself is lost.
 
     The normalised X overwrites the old one. The first version of PyTorch's own `norm_first` did it,
-    until a user compared it with the paper. The free road for the gradient now leads through every
-    norm.
+    until a user compared it with the papers on pre-norm. The free road for the gradient now leads
+    through every norm.
     """
 
     test = "a pre-norm sub-layer whose work returns zeros leaves X as it was"
@@ -360,8 +360,8 @@ class table_of_pairs:
 class table_of_halves:
     """An odd d_model has one sine more than cosines, and the cosines do not fit.
 
-    All published widths are even, so it works until somebody tries 5. Either serve odd widths or
-    refuse them in a sentence.
+    Published widths are usually even, so it works until somebody tries 5. Either serve odd widths
+    or refuse them in a sentence.
     """
 
     test = "try an odd width"
@@ -424,7 +424,7 @@ class chances_of_words:
     """A ReLU stands before the softmax, so that all negative logits become the same 0.
 
     The published formula has it, its code does not. A model that is built from the formula cannot
-    say how bad a token is, and no gradient tells it.
+    tell a bad token from a worse one, and no gradient reaches negative logits.
     """
 
     test = "a smaller logit, a smaller probability"

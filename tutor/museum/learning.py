@@ -71,8 +71,8 @@ class loss_of_a_batch:
 class loss_to_compare:
     """The loss is a sum over tokens, so that it measures the size of the batch.
 
-    Twice the batch, twice the loss: two runs cannot be compared. The gradient grows along, and a
-    learning rate that suits one batch is wrong for the next.
+    Twice the batch, twice the loss: two runs cannot be compared. The gradient grows along, and with
+    plain SGD a learning rate that suits one batch is wrong for one of another size.
     """
 
     test = "the loss is the same when every sentence comes twice"

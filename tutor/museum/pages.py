@@ -438,8 +438,8 @@ class old_imports:
 class leftover_cell:
     """A cell was left behind that looks at a second sentence, and the batch has one.
 
-    *Run all* stops here. On the page the cells below are numbered 87 and 222: what stands there
-    never ran in this order.
+    *Run all* stops here. On the page the cells below are numbered 87 and 222: it was not run in
+    one go.
     """
 
     test = "restart, and run all cells from top to bottom"
@@ -495,7 +495,7 @@ class transform_each_word:
 
 @exhibit(LUCKY, ENCODER_TUTORIAL)
 class mask_with_a_help_text:
-    """The description stands before the `def`, so it is a string that Python throws away.
+    """The description stands before the `def`, so it does not belong to the function.
 
     It reads well in the file. `help`, the editor and the documentation show nothing.
     """
