@@ -60,11 +60,11 @@ class Tokenizer:
         return self.model.decode(list(ids), skip_special_tokens=True).removeprefix(" ")
 
     def tokens(self, text):
-        """The pieces that `text` is cut into, readable: a leading space is shown as a low line."""
+        """The pieces that `text` is cut into, readable: a leading space becomes an underscore."""
         return self.readable(self.encode(text))
 
     def readable(self, ids):
-        """The piece of each id: a space is shown as a low line, special tokens by their names."""
+        """The piece of each id: a space becomes an underscore, special tokens by their names."""
         return [
             SPECIAL[i] if i < len(SPECIAL) else self.model.decode([i]).replace(" ", "_")
             for i in ids
