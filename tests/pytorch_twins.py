@@ -1,8 +1,8 @@
 """PyTorch's own modules with our weights, and the comparison of outputs and gradients.
 
-`tutor.interop` says which of our parameters makes which of theirs. A mistake there cannot hide: on
-random numbers PyTorch would compute something else. Gradients are converted as if they were
-weights. Everything is float64.
+`tutor.exchange.pytorch` says which of our parameters makes which of theirs. A mistake there cannot
+hide: on random numbers PyTorch would compute something else. Gradients are converted as if they
+were weights. Everything is float64.
 """
 
 import copy
@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from tutor import Transformer, TransformerConfig
-from tutor.interop import to_pytorch
+from tutor.exchange.pytorch import to_pytorch
 
 PAD = 0
 

@@ -11,10 +11,9 @@ import torch
 from safetensors.torch import save_file
 from test_training import PAIRS, tiny
 
-from tutor import processes
-from tutor.resume import Checkpoints
 from tutor.text.batches import make_batch
-from tutor.training import Recipe, train, translation_loss
+from tutor.training import Recipe, processes, train, translation_loss
+from tutor.training.resume import Checkpoints
 
 BATCHES = [PAIRS, PAIRS[:3], PAIRS[:1]]  # the last has a sentence for one process only
 

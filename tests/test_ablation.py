@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from pytorch_twins import small_model
 
 from tutor import load_pretrained, record_attention
-from tutor import small as small_models
-from tutor.ablation import all_heads, attention_of, without_heads
-from tutor.scoring import exact_match
-from tutor.small import SEEDS, SIZES, load_small, load_taught, teach, train_small, untrained
+from tutor.evaluation.ablation import all_heads, attention_of, without_heads
+from tutor.evaluation.scoring import exact_match
+from tutor.models import small as small_models
+from tutor.models.small import SEEDS, SIZES, load_small, load_taught, teach, train_small, untrained
 from tutor.text.grammar import generate_pairs
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pytorch_twins import assert_equal, small_model
 
 from tutor import record_attention
-from tutor.alignment import (
+from tutor.evaluation.alignment import (
     STEPS,
     aligned_batch,
     best_head,
@@ -19,7 +19,7 @@ from tutor.alignment import (
     word_maps,
     words_of_tokens,
 )
-from tutor.scoring import alignment_error_rate
+from tutor.evaluation.scoring import alignment_error_rate
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import Tokenizer
 

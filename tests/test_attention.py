@@ -22,7 +22,7 @@ from tutor import (
     slice_vertically,
     unslice_vertically,
 )
-from tutor.interop import to_pytorch
+from tutor.exchange.pytorch import to_pytorch
 
 few = settings(max_examples=25)
 

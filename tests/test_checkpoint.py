@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
-from tutor import checkpoint
-from tutor.checkpoint import load_model, save_model
 from tutor.text.tokenizer import Tokenizer
+from tutor.training import checkpoint
+from tutor.training.checkpoint import load_model, save_model
 from tutor.transformer import Transformer, TransformerConfig
 
 TOKENIZER = Tokenizer.train(["a red dog", "un chien rouge"], 270)

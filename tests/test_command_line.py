@@ -11,13 +11,17 @@ import warnings
 import pytest
 import torch
 
-from tutor import Transformer, TransformerConfig, Translator, runs
+from tutor import Transformer, TransformerConfig, Translator
 from tutor.__main__ import main
-from tutor.resume import Checkpoints
 from tutor.text.tokenizer import Tokenizer
+from tutor.training import runs
+from tutor.training.resume import Checkpoints
 
 # The whole corpus would take most of the time of this test.
-SMALL = "import sys, tutor.recipes as r; r.BUILTIN_PAIRS = 300; from tutor.__main__ import main; "
+SMALL = (
+    "import sys; from tutor.training import recipes; recipes.BUILTIN_PAIRS = 300; "
+    "from tutor.__main__ import main; "
+)
 TRAIN = [sys.executable, "-c", SMALL + "sys.exit(main())", "train"]
 TUTOR = [sys.executable, "-m", "tutor"]
 # As on a computer whose language is not set up: UTF-8 must not depend on it.

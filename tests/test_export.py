@@ -15,7 +15,7 @@ import torch
 from onnxruntime import InferenceSession
 
 from tutor import Transformer, TransformerConfig, Translator, load_pretrained
-from tutor.export import ABOUT, ENCODER, FILES, STEP, TOKENIZER, export
+from tutor.exchange.onnx import ABOUT, ENCODER, FILES, STEP, TOKENIZER, export
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import BOS, EOS, Tokenizer
 
@@ -224,7 +224,7 @@ def test_a_full_disk_leaves_the_last_export(toy, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     (tmp_path / STEP).write_text("an older export")
-    monkeypatch.setattr("tutor.export.to_onnx", lambda *_: b"graph")  # takes its time
+    monkeypatch.setattr("tutor.exchange.onnx.to_onnx", lambda *_: b"graph")  # takes its time
     monkeypatch.setattr(toy[0].tokenizer, "save", save)
     with pytest.raises(OSError, match=r"\(No space left on device\): choose another folder"):
         export(toy[0], tmp_path)

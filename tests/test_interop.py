@@ -29,7 +29,7 @@ from tutor import (
     padding_mask,
 )
 from tutor.encoder import Dropout
-from tutor.interop import PyTorchTransformer, from_pytorch, to_pytorch
+from tutor.exchange.pytorch import PyTorchTransformer, from_pytorch, to_pytorch
 from tutor.text.batches import pad
 from tutor.text.tokenizer import BOS, EOS
 

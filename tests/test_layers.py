@@ -29,7 +29,7 @@ from tutor import (
     padding_mask,
 )
 from tutor.encoder import Dropout
-from tutor.interop import to_pytorch
+from tutor.exchange.pytorch import to_pytorch
 
 few = settings(max_examples=20)
 both_orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])

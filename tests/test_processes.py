@@ -12,10 +12,9 @@ import torch
 from safetensors.torch import load_file
 from test_training import PAIRS, tiny
 
-from tutor import processes
-from tutor.resume import steps_in
 from tutor.text.batches import make_batch
-from tutor.training import smoothed_cross_entropy, translation_loss
+from tutor.training import processes, smoothed_cross_entropy, translation_loss
+from tutor.training.resume import steps_in
 
 HERE = Path(__file__).parent
 TWO = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]

@@ -17,8 +17,8 @@ import torch
 from safetensors.torch import load_file, save_file
 from test_training import PAIRS, tiny
 
-from tutor.resume import Checkpoints, digest, steps_in
 from tutor.training import Recipe, train
+from tutor.training.resume import Checkpoints, digest, steps_in
 
 RECIPE = Recipe(steps=12, max_tokens=8, warmup=3, seed=5)
 TINY = [sys.executable, str(Path(__file__).with_name("tiny_training.py")), "train"]

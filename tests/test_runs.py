@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from tutor import figures, runs
-from tutor.training import History
+from tutor import figures
+from tutor.training import History, runs
 
 
 def write(folder, history):

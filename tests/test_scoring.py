@@ -7,7 +7,14 @@ import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tutor.scoring import Score, alignment_error_rate, bleu, chrf, exact_match, moses_bleu
+from tutor.evaluation.scoring import (
+    Score,
+    alignment_error_rate,
+    bleu,
+    chrf,
+    exact_match,
+    moses_bleu,
+)
 
 REFERENCES = ["Un homme lit un livre rouge.", "L'homme n'a pas de chien.", "Il dort."]
 HYPOTHESES = ["Un homme lit un livre.", "l'homme a un chien.", "Il dort."]

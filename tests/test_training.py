@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytorch_twins import assert_equal, assert_same, random_tensors, randomize, small_model
 from torch.nn import functional as F
 
-from tutor import Transformer, TransformerConfig, training
+from tutor import Transformer, TransformerConfig
 from tutor.decoding import greedy
 from tutor.text.batches import Batch, make_batch
 from tutor.text.tokenizer import PAD
@@ -21,6 +21,7 @@ from tutor.training import (
     Recipe,
     batches_forever,
     inverse_square_root,
+    loop,
     make_optimizers,
     smoothed_cross_entropy,
     train,
@@ -201,7 +202,7 @@ def watched(monkeypatch):
         optimizers[0].register_step_pre_hook(note)
         return optimizers
 
-    monkeypatch.setattr(training, "make_optimizers", spy)
+    monkeypatch.setattr(loop, "make_optimizers", spy)
     return steps
 
 
@@ -282,7 +283,7 @@ def test_a_loss_that_is_no_number_is_named_and_does_not_reach_the_weights(number
 def test_losses_on_a_gpu_stay_there_for_a_while(monkeypatch):
     """Tensors of another device, which nobody may read: a stand-in for those of a GPU."""
     history, batch, read = History(), make_batch(PAIRS), []
-    monkeypatch.setattr(training, "SETTLE", 3)
+    monkeypatch.setattr(loop, "SETTLE", 3)
 
     def stack(losses):
         read.append(len(losses))
@@ -300,6 +301,6 @@ def test_losses_on_a_gpu_stay_there_for_a_while(monkeypatch):
 
 def test_training_without_pairs_is_named(monkeypatch):
     batches = iter([[], []])  # not for ever, should nobody stop
-    monkeypatch.setattr(training, "bucket", lambda *args, **kwargs: next(batches))
+    monkeypatch.setattr(loop, "bucket", lambda *args, **kwargs: next(batches))
     with pytest.raises(ValueError, match="no pairs"):
         train(randomize(tiny(0)), [], Recipe(steps=1))

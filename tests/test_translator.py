@@ -10,6 +10,7 @@ from tutor import (
     TransformerConfig,
     Translator,
     load_pretrained,
+    models,
     record_attention,
     translator,
 )
@@ -96,9 +97,9 @@ def test_saved_and_loaded_it_says_the_same(toy, tmp_path, monkeypatch):
     expected = Translator(model, TOKENIZER).translate(texts)
     Translator(model, TOKENIZER).save(tmp_path / "model", card="A toy.")
     assert Translator.load(tmp_path / "model").translate(texts) == expected
-    monkeypatch.setattr(translator, "PRETRAINED", tmp_path / "model")
+    monkeypatch.setattr(models, "PRETRAINED", tmp_path / "model")
     assert load_pretrained().translate(texts) == expected
-    monkeypatch.setattr(translator, "PRETRAINED", tmp_path / "none")
+    monkeypatch.setattr(models, "PRETRAINED", tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="ships without a trained model"):
         load_pretrained()
 

@@ -12,8 +12,8 @@ import shutil
 import signal
 import sys
 
-from tutor import recipes
 from tutor.__main__ import main
+from tutor.training import recipes
 
 recipes.BUILTIN_PAIRS = 300
 recipes.SIZES["builtin"] = dict(vocab_size=300, num_layers=1, d_model=16, num_heads=2)

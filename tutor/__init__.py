@@ -11,10 +11,11 @@ from tutor.attention import (
 from tutor.decoder import Decoder, DecoderLayer
 from tutor.decoding import beam_search, greedy, sample
 from tutor.encoder import AttentionSubLayer, Encoder, EncoderLayer, FeedForwardSubLayer
+from tutor.models import load_pretrained
 from tutor.positions import sinusoidal_positions
 from tutor.record import Recording, record_attention
 from tutor.transformer import Transformer, TransformerConfig
-from tutor.translator import Translator, load_pretrained
+from tutor.translator import Translator
 
 __all__ = [
     "AttentionSubLayer",

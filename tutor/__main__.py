@@ -19,8 +19,13 @@ import tokenizers
 import torch
 from tqdm import tqdm
 
-from tutor import processes, recipes
-from tutor.checkpoint import (
+from tutor.decoding import ALPHA
+from tutor.models import load_pretrained
+from tutor.text import multi30k
+from tutor.text.grammar import generate_pairs
+from tutor.text.tokenizer import Tokenizer
+from tutor.training import processes, recipes
+from tutor.training.checkpoint import (
     TOKENIZER,
     TRAINING,
     check_tokenizer,
@@ -28,15 +33,12 @@ from tutor.checkpoint import (
     save_model,
     scratch_folder,
 )
-from tutor.decoding import ALPHA
-from tutor.resume import MAX_JSON, RUN, Checkpoints, check_same, read_run
-from tutor.runs import to_csv, training_folder
-from tutor.text import multi30k
-from tutor.text.grammar import generate_pairs
-from tutor.text.tokenizer import Tokenizer
-from tutor.training import train, translation_loss
+from tutor.training.loop import train
+from tutor.training.loss import translation_loss
+from tutor.training.resume import MAX_JSON, RUN, Checkpoints, check_same, read_run
+from tutor.training.runs import to_csv, training_folder
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
-from tutor.translator import Translator, load_pretrained
+from tutor.translator import Translator
 
 CHUNK = 256  # lines that `translate` reads before it writes
 TEST_PAIRS = 1_000  # sentences of the built-in corpus that `evaluate` translates
@@ -377,7 +379,7 @@ def remove_folder(folder):
 
 
 def make_loss(model):
-    """The loss as this machine computes it best; see `tutor.processes`."""
+    """The loss as this machine computes it best; see `tutor.training.processes`."""
     shared = processes.world_size() > 1 or pick_device() == "cuda"
     return processes.SharedLoss(model, translation_loss) if shared else translation_loss
 
@@ -430,7 +432,7 @@ def read_lines(stream):
 
 
 def run_export(args):
-    from tutor.export import export  # takes long to import
+    from tutor.exchange.onnx import export  # takes long to import
 
     export(load_translator(args.model), args.out)
     say(f"written: {args.out}")
@@ -452,7 +454,7 @@ def run_translate(args):
 
 
 def run_evaluate(args):
-    from tutor import scoring  # takes long to import, and no other command needs it
+    from tutor.evaluation import scoring  # takes long to import, and no other command needs it
 
     translator = load_translator(args.model)
     split = args.split or {"builtin": "test", "multi30k": "test_2016_flickr"}[args.corpus]

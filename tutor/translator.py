@@ -2,19 +2,17 @@
 
 import warnings
 from collections.abc import Iterable
-from pathlib import Path
 
 import torch
 from torch.nn import functional as F
 
-from tutor.checkpoint import check_sizes_agree, load_model, save_model
 from tutor.decoding import ALPHA, Hypothesis, beam_search, greedy, most_probable, write
 from tutor.record import Recording, record_attention
 from tutor.text.batches import pad
 from tutor.text.tokenizer import EOS
+from tutor.training.checkpoint import check_sizes_agree, load_model, save_model
 
 BATCH = 256  # sentences that are translated at a time
-PRETRAINED = Path(__file__).with_name("pretrained")
 
 
 class Translator:
@@ -118,12 +116,12 @@ class Translator:
         return [each[:longest] + [EOS] for each in ids]
 
     def save(self, folder, card=None, dtype=torch.float32, training=None):
-        """Write the model folder; see `tutor.checkpoint.save_model`."""
+        """Write the model folder; see `tutor.training.checkpoint.save_model`."""
         save_model(folder, self.model, self.tokenizer, card, dtype, training)
 
     @classmethod
     def load(cls, folder):
-        """Read a model folder; see `tutor.checkpoint.load_model`."""
+        """Read a model folder; see `tutor.training.checkpoint.load_model`."""
         return cls(*load_model(folder))
 
 
@@ -140,13 +138,3 @@ def check_texts(texts):
                 f"translate takes a list of str, but one of them is a {type(text).__name__}."
             )
     return texts
-
-
-def load_pretrained():
-    """The Translator that ships with the package. Raises FileNotFoundError where it does not."""
-    if not PRETRAINED.is_dir():
-        raise FileNotFoundError(
-            "This copy of tutor ships without a trained model: train one with "
-            '`python -m tutor train --out FOLDER` and use Translator.load("FOLDER").'
-        )
-    return Translator.load(PRETRAINED)

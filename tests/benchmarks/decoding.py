@@ -24,7 +24,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from training import megabytes
 
-from tutor import load_pretrained, scoring
+from tutor import load_pretrained
 from tutor.attention import padding_mask
 from tutor.decoding import (
     ALPHA,
@@ -38,6 +38,7 @@ from tutor.decoding import (
     limits,
     most_probable,
 )
+from tutor.evaluation import scoring
 from tutor.text.batches import pad
 from tutor.text.grammar import generate_pairs
 from tutor.text.multi30k import load_multi30k

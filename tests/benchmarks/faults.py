@@ -36,13 +36,13 @@ import torch
 import torch._dynamo  # an optimiser would import it; now no fork has to
 
 import tutor.__main__  # noqa: F401  (now no fork has to)
-from tutor import Transformer, TransformerConfig, Translator, processes, runs
-from tutor.checkpoint import WEIGHTS
-from tutor.resume import STATE, TENSORS, Checkpoints
+from tutor import Transformer, TransformerConfig, Translator
 from tutor.text import multi30k
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import Tokenizer
-from tutor.training import Recipe, train, translation_loss
+from tutor.training import Recipe, processes, runs, train, translation_loss
+from tutor.training.checkpoint import WEIGHTS
+from tutor.training.resume import STATE, TENSORS, Checkpoints
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.append(str(TESTS))

@@ -38,7 +38,7 @@ from tutor import (
     padding_mask,
 )
 from tutor.attention import PAD
-from tutor.interop import to_pytorch
+from tutor.exchange.pytorch import to_pytorch
 from tutor.training import translation_loss
 
 ORDERS = {"post-norm": False, "pre-norm": True}

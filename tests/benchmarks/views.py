@@ -14,8 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tutor.alignment import aligned_batch, best_head, cross_attention, measure, same_sort
-from tutor.small import SEEDS, load_taught
+from tutor.evaluation.alignment import aligned_batch, best_head, cross_attention, measure, same_sort
+from tutor.models.small import SEEDS, load_taught
 from tutor.text.grammar import generate_pairs
 from tutor.views.base import WIDGET_VIEW
 

@@ -7,7 +7,8 @@ from torch import nn
 from tutor.attention import PAD
 from tutor.check.exercise import EXPLAIN, MEND, PREDICT, WRITE, Exercise
 from tutor.museum import EXHIBITS
-from tutor.training import inverse_square_root, smoothed_cross_entropy
+from tutor.training.loss import smoothed_cross_entropy
+from tutor.training.optimizers import inverse_square_root
 
 loss_in_bits = Exercise(
     name="loss_in_bits",

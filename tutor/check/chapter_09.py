@@ -3,10 +3,10 @@
 import torch
 import torch.nn.functional as F
 
-from tutor.alignment import error_rates
 from tutor.attention import unslice_vertically
 from tutor.check.exercise import EXPLAIN, MEND, PREDICT, WRITE, Exercise
-from tutor.scoring import alignment_error_rate
+from tutor.evaluation.alignment import error_rates
+from tutor.evaluation.scoring import alignment_error_rate
 
 rate_on_paper = Exercise(
     name="rate_on_paper",
@@ -783,7 +783,7 @@ def rate_of_all(predicted, sure):
 """: "TypeError: unsupported operand",
         """\
 def rate_of_all(predicted, sure):
-    from tutor.scoring import alignment_error_rate
+    from tutor.evaluation.scoring import alignment_error_rate
     A = {(n, *link) for n, links in enumerate(predicted) for link in links}
     S = {(n, *link) for n, links in enumerate(sure) for link in links}
     return alignment_error_rate(A, S)

@@ -85,7 +85,7 @@ class PyTorchTransformer(Transformer):
 
     What nn.Transformer lacks is ours: embedding, positions, masks, logits. Called like a
     Transformer, in one pass or in steps. It has no cache; `from_pytorch` makes a Transformer of it,
-    which `tutor.decoding` and `tutor.checkpoint` take.
+    which `tutor.decoding` and `tutor.training.checkpoint` take.
     Raises ValueError for an nn.Transformer that is not batch-first.
     """
 

@@ -1,6 +1,6 @@
 """The record of trainings: loss and tokens of every step, as CSV, and several of them in one plot.
 
-from tutor import runs
+from tutor.training import runs
 runs.plot(["models/first", "models/second"])
 
 The same for TensorBoard, where that is installed: runs.to_tensorboard([...], "events").
@@ -10,8 +10,8 @@ import csv
 import io
 from pathlib import Path
 
-from tutor.checkpoint import HISTORY
-from tutor.training import History
+from tutor.training.checkpoint import HISTORY
+from tutor.training.loop import History
 
 COLUMNS = ["step", "loss", "target_tokens"]
 MAX_BYTES = 200_000_000  # of a history: some five million steps

@@ -115,7 +115,7 @@ def best_links(M):
 def error_rates(links, gold):
     """Alignment error rate of every head: links (L, N, h, T', S'), gold (N, T', S'): (L, h).
 
-    The links of all N sentences count together, as in `tutor.scoring.alignment_error_rate`; every
+    The links of all N sentences count together, as in `alignment_error_rate` of scoring.py; every
     gold link is a sure one. Source: Och and Ney 2003, section 5.
     """
     right = (links & gold[:, None]).sum((1, 3, 4))  # (L, h)

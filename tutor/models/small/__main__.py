@@ -1,8 +1,8 @@
-"""Train these translators again: `python -m tutor.small`."""
+"""Train these translators again: `python -m tutor.models.small`."""
 
 import torch
 
-from tutor.small import FOLDER, SEEDS, teach, train_small
+from tutor.models.small import FOLDER, SEEDS, teach, train_small
 
 torch.set_float32_matmul_precision("medium")  # as those in this folder were
 for seed in SEEDS:

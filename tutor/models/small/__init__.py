@@ -1,20 +1,21 @@
 """Translators of the built-in corpus that differ in their seed alone (chapter 09).
 
 Three small ones, trained from nothing (`load_small`), and the pretrained one, taught a little more
-from three seeds (`load_taught`). `python -m tutor.small` trains them again, in some minutes each on
-two cores. The same machine gives the same models; another one gives others, about as good.
+from three seeds (`load_taught`). `python -m tutor.models.small` trains them again, in some minutes
+each on two cores. The same machine gives the same models; another one others, about as good.
 """
 
 from pathlib import Path
 
 import torch
 
-from tutor.recipes import BUILTIN_PAIRS
+from tutor.models import load_pretrained
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import Tokenizer
-from tutor.training import Recipe, train
+from tutor.training.loop import Recipe, train
+from tutor.training.recipes import BUILTIN_PAIRS
 from tutor.transformer import Transformer, TransformerConfig
-from tutor.translator import Translator, load_pretrained
+from tutor.translator import Translator
 
 SEEDS = (0, 1, 2)
 TAUGHT_PAIRS = 8000

@@ -24,10 +24,11 @@ from pathlib import Path
 import torch
 from safetensors.torch import save
 
-from tutor.checkpoint import HISTORY, brief, open_tensors, read_json, sync, write_json
-from tutor.processes import from_first, gather, rank
-from tutor.runs import to_csv
-from tutor.training import History, Muon
+from tutor.training.checkpoint import HISTORY, brief, open_tensors, read_json, sync, write_json
+from tutor.training.loop import History
+from tutor.training.optimizers import Muon
+from tutor.training.processes import from_first, gather, rank
+from tutor.training.runs import to_csv
 
 FORMAT_VERSION = 1
 RUN, TENSORS, STATE = "run.json", "state.safetensors", "state.json"

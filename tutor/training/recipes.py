@@ -6,9 +6,9 @@ import time
 from dataclasses import replace
 from typing import NamedTuple
 
-from tutor.processes import any_of
 from tutor.text.batches import bucket
-from tutor.training import Recipe, train
+from tutor.training.loop import Recipe, train
+from tutor.training.processes import any_of
 
 
 class Budget(NamedTuple):

@@ -21,9 +21,9 @@ import torch
 from torch import nn
 
 from tutor.attention import PAD, padding_mask
-from tutor.checkpoint import WEIGHTS, write_json
 from tutor.decoding import EXTRA, Cache
 from tutor.text.tokenizer import BOS, EOS, UNK
+from tutor.training.checkpoint import WEIGHTS, write_json
 
 FORMAT_VERSION = 1
 ENCODER, STEP, TOKENIZER, ABOUT = FILES = (

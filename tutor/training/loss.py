@@ -1,0 +1,62 @@
+"""The loss: cross-entropy with label smoothing, a chunk at a time (chapter 07)."""
+
+import torch
+
+from tutor.attention import PAD, padding_mask
+
+
+class SmoothedCrossEntropy(torch.autograd.Function):
+    """Cross-entropy with label smoothing, a chunk of tokens at a time.
+
+    Called by `smoothed_cross_entropy`. The gradient of the loss with respect to the logits is
+    softmax(logits) - smoothed target, so it is at hand as soon as the softmax is: each chunk's
+    logits are turned into their gradient in place and dropped. The whole matrix of logits,
+    (tokens, vocabulary), never exists. Padding has no share in the mean; picking the real tokens
+    out instead would make a GPU wait until their number is known.
+    """
+
+    @staticmethod
+    def forward(ctx, Y, W, targets, smoothing, chunk):
+        loss, dY, dW = Y.new_zeros(()), torch.empty_like(Y), torch.zeros_like(W)
+        share = (targets != PAD).to(Y)[:, None] / (targets != PAD).sum()  # (tokens, 1)
+        room = Y.new_empty(chunk, len(W))  # one place for the logits of every chunk
+        for start in range(0, len(Y), chunk):
+            part = slice(start, start + chunk)
+            right = targets[part, None]  # (chunk, 1)
+            E = torch.mm(Y[part], W.T, out=room[: len(right)])  # (chunk, vocabulary): the logits
+            E.sub_(E.amax(1, keepdim=True))  # now no exponential overflows
+            wanted = (1 - smoothing) * E.gather(1, right) + smoothing * E.mean(1, keepdim=True)
+            total = E.exp_().sum(1, keepdim=True)  # (chunk, 1)
+            loss += (share[part] * (total.log() - wanted)).sum()
+            E.mul_(share[part] / total).sub_(share[part] * smoothing / len(W))  # p - even part
+            E.scatter_add_(1, right, share[part] * (smoothing - 1))  # - peak
+            torch.mm(E, W, out=dY[part])  # (chunk, d_model)
+            dW.addmm_(E.T, Y[part])  # (vocabulary, d_model)
+        ctx.save_for_backward(dY, dW)
+        return loss
+
+    @staticmethod
+    def backward(ctx, gradient):
+        dY, dW = ctx.saved_tensors
+        return gradient * dY, gradient * dW, None, None, None
+
+
+def smoothed_cross_entropy(Y, W, targets, smoothing=0.1, chunk=256):
+    """Mean cross-entropy of the logits Y W^T against targets smoothed towards the uniform.
+
+    Y: (tokens, d_model), W: (vocabulary, d_model), targets: (tokens,) ids; PAD is not counted.
+    Returns nats a token. Equal to F.cross_entropy(Y @ W.T, targets, label_smoothing=smoothing,
+    ignore_index=PAD).
+    Mixed precision ends here: sums over a vocabulary need all their digits.
+    Source: Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4.
+    """
+    with torch.autocast(Y.device.type, enabled=False):
+        return SmoothedCrossEntropy.apply(Y.to(W.dtype), W, targets, smoothing, chunk)
+
+
+def translation_loss(model, batch, smoothing=0.1):
+    """Loss of `model` on a Batch under teacher forcing, in nats a target token, without padding."""
+    memory = model.encode(batch.source)  # (N, S, d_model)
+    Y = model.decode(batch.target_in, memory, padding_mask(batch.source))  # (N, T, d_model)
+    Y, targets = Y.flatten(0, 1), batch.target_out.flatten()  # (N * T, d_model), (N * T,)
+    return smoothed_cross_entropy(Y, model.embedding.weight, targets, smoothing)
