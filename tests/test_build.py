@@ -7,7 +7,8 @@ import zlib
 import nbformat
 import pytest
 
-from tutor.build import main, scrub, strip_png_text
+from tutor.build import main
+from tutor.publish.notebooks import scrub, strip_png_text
 
 TEXT = """# A page
 

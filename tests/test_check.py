@@ -17,11 +17,14 @@ from house_rules import Page
 
 import tutor
 from tutor import build, check
-from tutor.check import examine, guard, notebooks
-from tutor.check.__main__ import audit, main, trials, verdict
+from tutor.check import examine, guard
+from tutor.check.__main__ import main
 from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, WRITE, Exercise
+from tutor.exercises import exercises
+from tutor.exercises.audit import audit, trials, verdict
+from tutor.publish import exercises as notebooks
 
-ALL = list(check.exercises().values())
+ALL = list(exercises().values())
 CHAPTERS = sorted({exercise.chapter for exercise in ALL})
 each = pytest.mark.parametrize("exercise", ALL, ids=[f"ch{e.chapter}-{e.name}" for e in ALL])
 BANK = [(e, *trial) for e in ALL for trial in trials(e)]
@@ -67,7 +70,7 @@ def without_docstrings(tree):
 @each
 def test_what_the_learner_reads(exercise):
     assert exercise.kind in KINDS and exercise.name.isidentifier()
-    assert exercise.name not in {*tutor.__all__, *check.__all__, "exercise", "guard", "notebooks"}
+    assert exercise.name not in {*tutor.__all__, *check.__all__, "exercise", "guard"}
     assert exercise.difficulty in range(1, 6) and exercise.importance in range(1, 6)
     assert 1 <= exercise.minutes <= 60 and exercise.goal.endswith(".")
     assert len(exercise.hints) == 3 and all(len(hint) > 20 for hint in exercise.hints)
@@ -139,7 +142,7 @@ def test_build_sees_what_is_out_of_date_and_refuses_a_wrong_solution(monkeypatch
     (tmp_path / "source").mkdir()
     (tmp_path / "source" / "02_page.md").write_text("# 02 · A page\n", encoding="utf-8")
     sample = make(stub="triple = None", solution="triple = 4", kind=PREDICT, reference=3)
-    monkeypatch.setattr(notebooks, "exercises", lambda: {"attend": sample})
+    monkeypatch.setattr(notebooks, "of_chapter", lambda chapter: [sample])
 
     def execute(notebook, *_, **__):
         for cell in notebook.cells[1:]:
@@ -517,7 +520,7 @@ def test_check_prints_and_in_grading_raises(capsys):
     )
     with pytest.raises(AttributeError, match="no exercise 'atend'; the nearest name is 'attend'"):
         check.atend  # noqa: B018
-    assert {"attend", "exercises"} <= set(dir(check))
+    assert {"attend", "examine"} <= set(dir(check))
 
 
 def test_audit_counts_every_sort_of_defect(capsys):
@@ -538,7 +541,8 @@ def test_audit_counts_every_sort_of_defect(capsys):
 
 def test_audit_command_line(monkeypatch, capsys):
     bank = {f"def triple(X): return {n} * X": "" for n in (4, 5, 6)}
-    monkeypatch.setattr("tutor.check.__main__.exercises", lambda: {"triple": make(wrong=bank)})
+    monkeypatch.setattr("tutor.check.__main__.chapters", lambda: ["02"])
+    monkeypatch.setattr("tutor.check.__main__.of_chapter", lambda _: [make(wrong=bank)])
     assert main(["--audit"]) == main(["--audit", "02"]) == 0
     counts = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert counts["exercises"] == 1 and counts["wrong_answers"] == 3 and counts["slipped"] == 0

@@ -6,14 +6,16 @@ import sys
 import nbformat
 import pytest
 
-from tutor.check import classroom, exercises
+from tutor import build
 from tutor.check.exercise import EXPLAIN
+from tutor.exercises import of_chapter
+from tutor.publish import classroom
 
 pytest.importorskip("nbgrader", reason="pip install -r tests/requirements.txt brings nbgrader")
 
 CHAPTER = "02"
 NAME = "02_single_head_attention"
-BANK = {e.name: e for e in exercises().values() if e.chapter == CHAPTER}
+BANK = {e.name: e for e in of_chapter(CHAPTER)}
 GRADED = [e for e in BANK.values() if e.kind != EXPLAIN]
 FULL = {e.name: classroom.points(e) for e in GRADED}
 TAMPER = """
@@ -52,7 +54,7 @@ def without(*ids):
 def course(tmp_path_factory):
     """A graded course: {student: {exercise: points}}, {student: feedback page}, the folder, log."""
     folder = tmp_path_factory.mktemp("school")
-    assert classroom.main([str(folder), CHAPTER]) == 0
+    assert build.main(["classroom", str(folder), CHAPTER]) == 0
     nbgrader(folder, "generate_assignment", NAME)
     solved = {e.name: e.solution for e in BANK.values()}
     functions = [e.name for e in GRADED if e.solution.lstrip().startswith("def ")]

@@ -1,178 +1,27 @@
-"""Execute the text of each chapter and write it as a notebook.
+"""Make the course out of its texts.
 
-    python -m tutor.build              every chapter
-    python -m tutor.build 02 03        the chapters whose names begin so
-    python -m tutor.build --check      write nothing, say which notebooks are out of date
-    python -m tutor.build exercises    the exercises and their solutions (tutor/check/notebooks.py)
-    python -m tutor.build classroom F  the exercises as a course for nbgrader, in the folder F
-
-`notebooks/source/NN_name.md` (jupytext, MyST Markdown) becomes `notebooks/NN_name.ipynb`. Two
-builds on one machine give the same bytes: traces of the clock and of the machine are scrubbed.
+python -m tutor.build              every chapter, executed
+python -m tutor.build 02 03        the chapters whose names begin so
+python -m tutor.build --check      write nothing, say which notebooks are out of date
+python -m tutor.build exercises    the exercises and their solutions
+python -m tutor.build classroom F  the exercises as a course for nbgrader, in the folder F
 """
 
 import argparse
-import base64
-import os
-import re
 import sys
-import tempfile
 from pathlib import Path
 
-import jupytext
-import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
-
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-# the clock and the rate behind a tqdm bar's counts
-BAR_CLOCK = re.compile(r"(\d+%\|.*?\| *\d+/\d+) \[.*?\]")
+from tutor import exercises
+from tutor.publish.classroom import write_course
+from tutor.publish.exercises import write_exercises
+from tutor.publish.notebooks import NOTEBOOKS, BuildError, write_chapters
 
 
-class BuildError(Exception):
-    """A notebook could not be built; the message names the file, the cell and the reason."""
-
-
-def build(source: Path, folder: Path, timeout: int = 600) -> str:
-    """Execute one text and return the scrubbed notebook as JSON text; nothing is written.
-
-    Args:
-        source: a notebook in MyST Markdown.
-        folder: where the notebook lives, hence the working directory of its cells.
-        timeout: seconds that one cell may take.
-
-    Raises:
-        BuildError: the text cannot be read, or a cell raises, hangs or kills the kernel.
-    """
-    try:
-        notebook = jupytext.read(source, fmt="md:myst")
-    except Exception as error:
-        raise BuildError(f"{source.name}: the text is not a notebook: {error}.") from error
-    execute(notebook, source.name, folder, timeout)
-    scrub(notebook)
-    return nbformat.writes(notebook)
-
-
-def execute(notebook, name: str, folder: Path, timeout: int) -> None:
-    """Run all cells in a fresh kernel and store their outputs in place."""
-    started = []
-    # The kernel chooses its own inline backend, unless the caller's environment names another.
-    environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
-    client = NotebookClient(
-        notebook,
-        kernel_name="python3",
-        timeout=timeout,
-        record_timing=False,
-        coalesce_streams=True,
-        resources={"metadata": {"path": str(folder)}},
-        on_cell_start=lambda cell, cell_index: started.append(cell_index),
-    )
-    try:
-        client.execute(env=environment)
-    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        cell = notebook.cells[started[-1]]
-        first_line = cell.source.strip().splitlines()[0]
-        if isinstance(error, CellExecutionError):
-            reason = f"raised {error.ename}: {error.evalue}".splitlines()[0]
-        elif isinstance(error, CellTimeoutError):
-            reason = f"ran for more than {timeout} seconds"
-        else:
-            reason = "killed the kernel"
-        raise BuildError(
-            f"{name}, cell {started[-1]} ({first_line!r}) {reason.rstrip('.')}."
-        ) from error
-
-
-def scrub(notebook) -> None:
-    """Remove, in place, what differs between two runs or tells of the machine."""
-    notebook.nbformat, notebook.nbformat_minor = 4, 5
-    notebook.metadata = nbformat.from_dict(
-        {
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-            "language_info": {"name": "python"},
-        }
-    )
-    count = 0
-    for index, cell in enumerate(notebook.cells):
-        cell.id = f"cell-{index:03d}"
-        keep = {key: cell.metadata[key] for key in ("tags", "nbgrader") if cell.metadata.get(key)}
-        cell.metadata = nbformat.from_dict(keep)
-        if cell.cell_type != "code":
-            continue
-        if cell.execution_count is not None:  # empty cells are not executed
-            count += 1
-            cell.execution_count = count
-        for output in cell.outputs:
-            _scrub_output(output, count)
-
-
-def _scrub_output(output, count: int) -> None:
-    if output.output_type == "stream":
-        output.text = BAR_CLOCK.sub(r"\1", output.text)
-    elif output.output_type == "error":
-        # The whole traceback names files of this machine; its last line is what readers need.
-        output.traceback = [f"{output.ename}: {output.evalue}"]
-    else:
-        if output.output_type == "execute_result":
-            output.execution_count = count
-        if "image/png" in output.data:
-            output.data.pop(WIDGET_VIEW, None)
-            png = base64.b64decode(output.data["image/png"])
-            output.data["image/png"] = base64.b64encode(strip_png_text(png)).decode("ascii")
-
-
-def strip_png_text(png: bytes) -> bytes:
-    """Return the picture without its text chunks, which name the version of the program."""
-    if not png.startswith(PNG_SIGNATURE):
-        return png
-    kept, position = [PNG_SIGNATURE], len(PNG_SIGNATURE)
-    while position < len(png):
-        # a chunk: 4 bytes of length, 4 of type, the data, 4 of checksum
-        end = position + 12 + int.from_bytes(png[position : position + 4], "big")
-        if png[position + 4 : position + 8] not in (b"tEXt", b"iTXt", b"zTXt"):
-            kept.append(png[position:end])
-        position = end
-    return b"".join(kept)
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write a whole file or nothing: an interrupted build leaves the old notebook as it was."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=".tmp")
-    try:
-        with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)  # mkstemp makes private files
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def select(names: list[str], folder: Path) -> list[Path]:
-    """Return the texts in `folder`/source whose names begin with one of `names` (all, if none)."""
-    sources = sorted((folder / "source").glob("*.md"))
-    chosen = [s for s in sources if not names or s.stem.startswith(tuple(names))]
-    for name in names:
-        if not any(source.stem.startswith(name) for source in sources):
-            there = ", ".join(source.stem for source in sources) or "none"
-            raise BuildError(
-                f"No text in {folder / 'source'} begins with {name!r}; there: {there}."
-            )
-    if not sources:
-        raise BuildError(f"There are no texts (*.md) in {folder / 'source'}.")
-    return chosen
-
-
-def main(arguments: list[str] | None = None) -> int:
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments[:1] in (["exercises"], ["classroom"]):
-        from tutor.check import classroom, notebooks  # these import torch
-
-        return {"exercises": notebooks, "classroom": classroom}[arguments[0]].main(arguments[1:])
+def chapters_parser():
     parser = argparse.ArgumentParser(
         prog="python -m tutor.build",
-        description="Execute chapters (MyST Markdown) and write them as notebooks with outputs.",
+        description="Execute chapters (MyST Markdown) and write them as notebooks with outputs. "
+        "`exercises` and `classroom` as the first word write those: see their --help.",
     )
     parser.add_argument(
         "names", nargs="*", help="beginnings of chapter names, such as 02 (default: every chapter)"
@@ -188,30 +37,66 @@ def main(arguments: list[str] | None = None) -> int:
         action="store_true",
         help="write nothing; name the notebooks that a build would change, and exit with 1 if any",
     )
-    options = parser.parse_args(arguments)
-    bad = 0
+    parser.set_defaults(run=lambda o: write_chapters(o.names, o.folder, o.check))
+    return parser
+
+
+def exercises_parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m tutor.build exercises",
+        description="Write the exercises of the chapters as notebooks, with and without solutions.",
+    )
+    add_chapters(parser)
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 if a notebook would change"
+    )
+    parser.set_defaults(run=lambda o: write_exercises(o.chapters, o.check))
+    return parser
+
+
+def classroom_parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m tutor.build classroom",
+        description="Write the exercises as the source of an nbgrader course.",
+    )
+    parser.add_argument("folder", type=Path, help="the course's folder, made if need be")
+    add_chapters(parser)
+    parser.set_defaults(run=lambda o: write_course(o.folder, o.chapters))
+    return parser
+
+
+def add_chapters(parser):
+    parser.add_argument(
+        "chapters",
+        nargs="*",
+        type=chapter,
+        default=exercises.chapters(),
+        metavar="CHAPTER",
+        help="such as 02 (default: every chapter)",
+    )
+
+
+def chapter(number):
+    """A chapter that has exercises, as a command line names it."""
+    if number not in exercises.chapters():
+        raise argparse.ArgumentTypeError(f"there are no exercises for {number}")
+    return number
+
+
+PARSERS = {"exercises": exercises_parser, "classroom": classroom_parser}
+
+
+def main(arguments=None):
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments and arguments[0] in PARSERS:
+        options = PARSERS[arguments[0]]().parse_args(arguments[1:])
+    else:
+        options = chapters_parser().parse_args(arguments)
     try:
-        for source in select(options.names, options.folder):
-            target = options.folder / f"{source.stem}.ipynb"
-            try:
-                text = build(source, options.folder)
-            except BuildError as error:
-                bad += 1
-                print(f"{error} {target.name} was left as it was.", file=sys.stderr)
-                continue
-            old = target.read_text(encoding="utf-8") if target.exists() else None
-            if old == text:
-                print(f"{target.name}: up to date")
-            elif options.check:
-                bad += 1
-                print(f"{target.name}: differs from its text; run python -m tutor.build")
-            else:
-                write_atomically(target, text)
-                print(f"{target.name}: written")
-    except BuildError as error:
+        return 1 if options.run(options) else 0
+    except (BuildError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
-    return 1 if bad else 0
 
 
 if __name__ == "__main__":

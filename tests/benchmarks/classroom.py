@@ -18,9 +18,10 @@ from pathlib import Path
 
 import nbformat
 
-from tutor.check import classroom, exercises
 from tutor.check.exercise import EXPLAIN
-from tutor.check.notebooks import page_of
+from tutor.exercises import of_chapter
+from tutor.publish import classroom
+from tutor.publish.exercises import page_of
 
 
 def nbgrader(folder, *arguments):
@@ -47,7 +48,7 @@ def main():
     parser.add_argument("--submissions", type=int, default=30)
     args = parser.parse_args()
     name = page_of(args.chapter)
-    chosen = [e for e in exercises().values() if e.chapter == args.chapter]
+    chosen = of_chapter(args.chapter)
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work)
         classroom.write_course(folder, [args.chapter])

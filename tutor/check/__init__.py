@@ -4,26 +4,21 @@
 
     check.scores(scores)        # prints "Right." or what is wrong; never raises
 
-There is one such function for each exercise, with the exercise's name; `exercises()` has them all.
+There is one such function for each exercise, with the exercise's name.
 For grading, `check.scores(scores, grade=True)` raises AssertionError with the message if the answer
 is wrong, and `hidden=True` draws other inputs than the learner has seen.
 
 How it works, in the order of reading: an `Exercise` (exercise.py) holds a reference, inputs and
 known mistakes; `run_guarded` (guard.py) runs an answer so that nothing it does reaches the
 notebook; `examine` (examine.py) compares it with the reference and finds the mistake that behaves
-the same. The exercises are in chapter_NN.py. `python -m tutor.check --audit` puts all of them to
-the test.
+the same. The exercises themselves are in `tutor.exercises`. `python -m tutor.check --audit` puts
+all of them to the test.
 """
-
-import difflib
-import functools
-import importlib
-import pkgutil
 
 from tutor.check.examine import examine
 from tutor.check.exercise import EXPLAIN, Exercise
 
-__all__ = ["Check", "Exercise", "examine", "exercises"]
+__all__ = ["Check", "Exercise", "examine"]
 
 MISSING = object()
 
@@ -59,27 +54,18 @@ class Check:
             print(f"Not yet. {wrong}")
 
 
-@functools.cache
-def exercises():
-    """All exercises by name, in the order of the chapters."""
-    names = sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name.startswith("chapter_"))
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    every = [exercise for module in modules for exercise in module.EXERCISES]
-    found = {exercise.name: exercise for exercise in every}
-    if len(found) < len(every):
-        twice = {e.name for e in every if sum(e.name == other.name for other in every) > 1}
-        raise ValueError(f"Two exercises have one name: {sorted(twice)}; rename one of them.")
-    return found
-
-
 def __getattr__(name):
     if name.startswith("_"):
         raise AttributeError(name)
-    if name not in exercises():
-        near = difflib.get_close_matches(name, exercises(), n=1, cutoff=0) or ["none"]
-        raise AttributeError(f"There is no exercise {name!r}; the nearest name is {near[0]!r}.")
-    return Check(exercises()[name])
+    from tutor.exercises import find  # the bank is opened when somebody asks for an exercise
+
+    try:
+        return Check(find(name))
+    except KeyError as error:
+        raise AttributeError(error.args[0]) from None
 
 
 def __dir__():
-    return [*__all__, *exercises()]
+    from tutor.exercises import places
+
+    return [*__all__, *places()]

@@ -3,61 +3,9 @@
 import argparse
 import json
 import sys
-import time
 
-from tutor.check import examine, exercises
-from tutor.check.exercise import EXPLAIN, evaluate
-
-ZERO = ("slipped", "unnamed", "rejected", "blank_passes")
-
-
-def trials(exercise):
-    """Yield (sort, number, code, words): every piece of code that an exercise brings along.
-
-    The sorts: "blank", "solution", "right", "wrong"; `words` are what a message must hold.
-    """
-    yield "blank", 0, exercise.stub, ""
-    yield "solution", 0, exercise.solution, ""
-    for number, code in enumerate(exercise.right):
-        yield "right", number, code, ""
-    for number, (code, words) in enumerate(exercise.wrong.items()):
-        yield "wrong", number, code, words
-
-
-def verdict(exercise, sort, code, words, hidden=False):
-    """The count of the audit that this trial belongs to, None if all is well, and the message."""
-    message = examine(exercise, evaluate(exercise, code), hidden=hidden)
-    if sort in ("solution", "right"):
-        return message and "rejected", message
-    if message is None:
-        return "blank_passes" if sort == "blank" else "slipped", message
-    return None if words.lower() in message.lower() else "unnamed", message
-
-
-def audit(chosen, say=print, messages=False):
-    """Run the whole bank of these exercises, say what is amiss, and return the counts.
-
-    messages: also say what each wrong answer is told.
-    """
-    counts = dict.fromkeys(("exercises", "wrong_answers", "alternatives", *ZERO), 0)
-    slowest = (0.0, "")
-    for exercise in chosen:
-        counts["exercises"] += 1
-        counts["wrong_answers"] += len(exercise.wrong)
-        counts["alternatives"] += len(exercise.right)
-        for sort, number, code, words in trials(exercise):
-            start = time.perf_counter()
-            amiss, message = verdict(exercise, sort, code, words)
-            slowest = max(slowest, (time.perf_counter() - start, exercise.name))
-            if messages and sort in ("blank", "wrong"):
-                say(f"---- {exercise.name}, {sort} {number}\n{code.strip()}\n>> {message}")
-            if amiss:
-                counts[amiss] += 1
-                say(f"{exercise.name}, {sort} {number}: {amiss}; the message was: {message}")
-        if exercise.kind != EXPLAIN and len(exercise.wrong) < 3:
-            say(f"{exercise.name}: {len(exercise.wrong)} wrong answers, at least 3 are wanted")
-    say(f"slowest check: {slowest[0]:.2f} s ({slowest[1]})")
-    return counts
+from tutor.exercises import chapters, of_chapter
+from tutor.exercises.audit import ZERO, audit
 
 
 def main(arguments=None):
@@ -66,11 +14,10 @@ def main(arguments=None):
     parser.add_argument("--messages", action="store_true", help="print what each is told")
     parser.add_argument("chapters", nargs="*", help="such as 02 (default: every chapter)")
     options = parser.parse_args(arguments)
-    every = exercises().values()
-    unknown = set(options.chapters) - {exercise.chapter for exercise in every}
+    unknown = set(options.chapters) - set(chapters())
     if unknown:
         parser.error(f"there are no exercises for {', '.join(sorted(unknown))}")
-    chosen = [e for e in every if not options.chapters or e.chapter in options.chapters]
+    chosen = [e for chapter in options.chapters or chapters() for e in of_chapter(chapter)]
     counts = audit(chosen, messages=options.messages)
     print(json.dumps(counts))
     return 1 if any(counts[key] for key in ZERO) else 0

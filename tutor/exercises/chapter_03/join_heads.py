@@ -1,0 +1,153 @@
+"""Words that got mixed on the way back."""
+
+import torch
+
+from tutor.attention import (
+    unslice_vertically,
+)
+from tutor.check.exercise import MEND, Exercise
+from tutor.museum import EXHIBITS
+
+
+def _cases_to_join():
+    yield (torch.stack((10 * torch.arange(2.0)[:, None] + torch.arange(6)).split(2, dim=-1)),)
+    for N, h, T, width in [((), 2, 3, 1), ((1,), 3, 5, 4), ((2,), 4, 3, 5), ((3, 2), 1, 4, 5)]:
+        yield (torch.randn(*N, h, T, width),)
+
+
+join_heads = Exercise(
+    name="join_heads",
+    chapter="03",
+    section="What can go wrong",
+    kind=MEND,
+    title="Words that got mixed on the way back",
+    goal="Join heads so that every word gets its own numbers back.",
+    difficulty=2,
+    importance=5,
+    minutes=8,
+    text="""\
+This function joins the heads after attention. Its shapes are right in every model that it was put
+into, and the model learns badly. **Find the mistake and mend it.**""",
+    hints=(
+        "Take two heads, two words and width 1, and write the entries in the order of memory.",
+        "Cut a matrix with `slice_vertically`, then join it with this function. What should come "
+        "back, and what does?",
+        "Before the last two dimensions can become one, they must be the heads and the width. Swap "
+        "words and heads first.",
+    ),
+    stub='''\
+def join_heads(X):
+    """Put the heads side by side again. It has a mistake: find it and mend it.
+
+    X: tensor (..., h, T, width)
+    Returns a tensor (..., T, h * width)
+    """
+    *N, h, T, width = X.shape
+    return X.reshape(*N, T, h * width)  # (..., T, h * width)
+''',
+    solution='''\
+def join_heads(X):
+    """Put the heads side by side again.
+
+    X: tensor (..., h, T, width)
+    Returns a tensor (..., T, h * width)
+    """
+    *N, h, T, width = X.shape
+    return X.transpose(-3, -2).reshape(*N, T, h * width)  # (..., T, h * width)
+''',
+    because="The way back takes both steps of the cut in reverse: swap, then flatten.",
+    reference=unslice_vertically,
+    cases=_cases_to_join,
+    mistakes=(
+        (
+            "As it was: cut and join, and what comes back is not what went in. The first word "
+            "holds numbers of other words.",
+            EXHIBITS["join_the_heads"].wrong,
+        ),
+        (
+            "The right words, but the columns of the heads alternate. A head's columns stand side "
+            "by side.",
+            lambda X: X.movedim(-3, -1).flatten(-2),
+        ),
+        (
+            "The heads stand one below the other now: the result has h * T rows and should have T.",
+            lambda X: X.flatten(-3, -2),
+        ),
+        (
+            "The heads are added up, and each should keep columns of its own.",
+            lambda X: X.sum(dim=-3),
+        ),
+        (
+            "The heads are averaged, and each should keep columns of its own.",
+            lambda X: X.mean(dim=-3),
+        ),
+        (
+            "You swapped words and columns; heads and words must be swapped.",
+            lambda X: X.transpose(-2, -1).reshape(*X.shape[:-3], X.shape[-2], -1),
+        ),
+        (
+            "Your swap counts dimensions from the front, so a batch moves it; count from the end.",
+            lambda X: X.transpose(1, 2).reshape(*X.shape[:-3], X.shape[-2], -1),
+        ),
+        (
+            "Swapped and right, but still cut: one dimension must be made of the last two.",
+            lambda X: X.transpose(-3, -2),
+        ),
+    ),
+    wrong={
+        """\
+def join_heads(X):
+    return X.flatten(-3).unflatten(-1, (X.shape[-2], -1))
+""": "as it was",
+        """\
+def join_heads(X):
+    return torch.einsum("...htw->...twh", X).flatten(-2)
+""": "alternate",
+        """\
+def join_heads(X):
+    return torch.cat(list(X.unbind(-3)), dim=-2)
+""": "one below the other",
+        """\
+def join_heads(X):
+    return sum(X[..., m, :, :] for m in range(X.shape[-3]))
+""": "added up",
+        """\
+def join_heads(X):
+    *N, h, T, width = X.shape
+    return X.mT.reshape(*N, T, h * width)
+""": "words and columns",
+        """\
+def join_heads(X):
+    *N, h, T, width = X.shape
+    return X.swapaxes(1, 2).contiguous().view(*N, T, h * width)
+""": "from the front",
+        """\
+def join_heads(X):
+    return X.movedim(-3, -2)
+""": "still cut",
+        """\
+def join_heads(X):
+    *N, h, T, width = X.shape
+    return X.transpose(-3, -2).view(*N, T, h * width)
+""": "view size is not compatible",
+    },
+    right=(
+        """\
+def join_heads(X):
+    return torch.cat(X.unbind(-3), dim=-1)
+""",
+        """\
+def join_heads(X):
+    *N, h, T, width = X.shape
+    return torch.einsum("...htw->...thw", X).reshape(*N, T, h * width)
+""",
+        """\
+def join_heads(X):
+    *N, h, T, width = X.shape
+    Y = X.new_empty(*N, T, h * width)
+    for m in range(h):
+        Y[..., m * width : (m + 1) * width] = X[..., m, :, :]
+    return Y
+""",
+    ),
+)

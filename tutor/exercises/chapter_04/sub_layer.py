@@ -1,0 +1,271 @@
+"""Two orders of three things."""
+
+import torch
+from torch import nn
+
+from tutor.check.exercise import WRITE, Exercise
+from tutor.exercises.chapter_04.shared import random_norm
+
+
+def _sub_layer(X, norm, work, norm_first):
+    return X + work(norm(X)) if norm_first else norm(X + work(X))
+
+
+def _cases_of_sub_layers():
+    for shape, norm_first in [
+        ((1, 1, 3), False),
+        ((1, 1, 3), True),
+        ((2, 4, 5), False),
+        ((2, 4, 5), True),
+        ((1, 7, 6), False),
+        ((3, 1, 4), True),
+    ]:
+        yield (
+            torch.randn(shape),
+            random_norm(shape[-1]),
+            nn.Linear(shape[-1], shape[-1]),
+            norm_first,
+        )
+    for norm_first in (False, True):
+        zeros = nn.Linear(4, 4)
+        for p in zeros.parameters():
+            nn.init.zeros_(p)
+        yield torch.randn(2, 3, 4), random_norm(4), zeros, norm_first
+
+
+sub_layer = Exercise(
+    name="sub_layer",
+    chapter="04",
+    section="Sub-layers, in two orders",
+    kind=WRITE,
+    title="Two orders of three things",
+    goal="Write both orders of work, residual connection and LayerNorm.",
+    difficulty=2,
+    importance=5,
+    minutes=10,
+    text="""\
+Write a sub-layer without dropout, in both orders:
+
+- post-norm, the paper's: $\\text{LN}(X + f(X))$;
+- pre-norm, if `norm_first` is true: $X + f(\\text{LN}(X))$.
+
+`norm` and `work` are modules; you call them like functions. Each of them keeps the shape.""",
+    hints=(
+        "Two `return` lines, one for each formula. Read each formula from the inside to the "
+        "outside.",
+        "In pre-norm the road of the residual leads past the LayerNorm. What is added must be the "
+        "X that came in.",
+        "Post-norm is `norm(X + work(X))`. In pre-norm `norm` is the innermost call.",
+    ),
+    stub='''\
+def sub_layer(X, norm, work, norm_first):
+    """A sub-layer, in one of two orders.
+
+    X: float tensor (N, T, d_model)
+    norm: LayerNorm, from (N, T, d_model) to (N, T, d_model)
+    work: attention or feed-forward, from (N, T, d_model) to (N, T, d_model)
+    norm_first: False for post-norm, True for pre-norm
+    Returns: float tensor (N, T, d_model)
+    """
+    raise NotImplementedError
+''',
+    solution='''\
+def sub_layer(X, norm, work, norm_first):
+    """A sub-layer, in one of two orders.
+
+    X: float tensor (N, T, d_model)
+    norm: LayerNorm, from (N, T, d_model) to (N, T, d_model)
+    work: attention or feed-forward, from (N, T, d_model) to (N, T, d_model)
+    norm_first: False for post-norm, True for pre-norm
+    Returns: float tensor (N, T, d_model)
+    """
+    if norm_first:
+        return X + work(norm(X))  # (N, T, d_model)
+    return norm(X + work(X))  # (N, T, d_model)
+''',
+    reference=_sub_layer,
+    cases=_cases_of_sub_layers,
+    gradient=True,
+    mistakes=(
+        (
+            "The two orders are exchanged: `norm_first=True` means pre-norm.",
+            lambda X, norm, work, norm_first: _sub_layer(X, norm, work, not norm_first),
+        ),
+        (
+            "Your sub-layer is post-norm whatever `norm_first` says.",
+            lambda X, norm, work, norm_first: _sub_layer(X, norm, work, False),
+        ),
+        (
+            "Your sub-layer is pre-norm whatever `norm_first` says; the paper's order is the "
+            "other one.",
+            lambda X, norm, work, norm_first: _sub_layer(X, norm, work, True),
+        ),
+        (
+            "In pre-norm you add the normalised X; the residual must be the X that came in, or its "
+            "road leads through every norm.",
+            lambda X, norm, work, norm_first: (
+                norm(X) + work(norm(X)) if norm_first else norm(X + work(X))
+            ),
+        ),
+        (
+            "In pre-norm the two roads are exchanged: the work is given the normalised X, and X "
+            "itself is added.",
+            lambda X, norm, work, norm_first: (
+                norm(X) + work(X) if norm_first else norm(X + work(X))
+            ),
+        ),
+        (
+            "You take the residual after the norm in both orders; it must be the X that came in.",
+            lambda X, norm, work, norm_first: norm(X) + work(norm(X)),
+        ),
+        (
+            "The residual is missing: add X to what the work returns.",
+            lambda X, norm, work, norm_first: work(norm(X)) if norm_first else norm(work(X)),
+        ),
+        (
+            "The residual is missing in pre-norm: add X to what the work returns.",
+            lambda X, norm, work, norm_first: work(norm(X)) if norm_first else norm(X + work(X)),
+        ),
+        (
+            "The residual is missing in post-norm: add X to what the work returns.",
+            lambda X, norm, work, norm_first: X + work(norm(X)) if norm_first else norm(work(X)),
+        ),
+        (
+            "In post-norm you normalise the work alone; the sum X + f(X) goes through the norm.",
+            lambda X, norm, work, norm_first: (
+                X + work(norm(X)) if norm_first else X + norm(work(X))
+            ),
+        ),
+        (
+            "In pre-norm you normalise what the work returns; the norm comes before the work, "
+            "X + f(LN(X)).",
+            lambda X, norm, work, norm_first: (
+                X + norm(work(X)) if norm_first else norm(X + work(X))
+            ),
+        ),
+        (
+            "In pre-norm you normalise a second time, after the sum; that closes the free road.",
+            lambda X, norm, work, norm_first: norm(
+                X + work(norm(X)) if norm_first else X + work(X)
+            ),
+        ),
+        (
+            "In post-norm you add X once more after the norm.",
+            lambda X, norm, work, norm_first: (
+                X + work(norm(X)) if norm_first else X + norm(X + work(X))
+            ),
+        ),
+        (
+            "The norm is missing in post-norm.",
+            lambda X, norm, work, norm_first: X + work(norm(X) if norm_first else X),
+        ),
+        (
+            "The norm is missing in pre-norm.",
+            lambda X, norm, work, norm_first: X + work(X) if norm_first else norm(X + work(X)),
+        ),
+    ),
+    wrong={
+        """\
+def sub_layer(X, norm, work, norm_first):
+    if not norm_first:
+        return X + work(norm(X))
+    else:
+        return norm(X + work(X))
+""": "orders are exchanged",
+        """\
+def sub_layer(X, norm, work, norm_first=False):
+    residual = X
+    out = work(X)
+    return norm(out + residual)
+""": "post-norm whatever",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    normed = norm(X)
+    return X + work(normed)
+""": "pre-norm whatever",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    if norm_first:
+        X = norm(X)
+        return X + work(X)
+    return norm(X + work(X))
+""": "you add the normalised X",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    if norm_first:
+        return norm(X) + work(X)
+    return norm(X + work(X))
+""": "two roads are exchanged",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    X = norm(X)
+    X = X + work(X)
+    return X
+""": "after the norm in both orders",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    steps = [norm, work] if norm_first else [work, norm]
+    for step in steps:
+        X = step(X)
+    return X
+""": "residual is missing: add",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    if norm_first:
+        Y = work(norm(X))
+    else:
+        Y = norm(work(X))
+    return X + Y
+""": "normalise the work alone",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    if norm_first:
+        return X + norm(work(X))
+    return norm(X + work(X))
+""": "before the work",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    Y = norm(X) if norm_first else X
+    Y = X + work(Y)
+    return norm(Y)
+""": "a second time",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    Y = X + work(norm(X) if norm_first else X)
+    return Y
+""": "norm is missing in post-norm",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    X += work(norm(X)) if norm_first else work(X)
+    return X if norm_first else norm(X)
+""": "changes its argument `X`",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    with torch.no_grad():
+        Y = work(norm(X)) if norm_first else work(X)
+    return X + Y if norm_first else norm(X + Y)
+""": "the gradient of `X`",
+    },
+    right=(
+        """\
+def sub_layer(X, norm, work, norm_first):
+    Y = work(norm(X) if norm_first else X) + X
+    return Y if norm_first else norm(Y)
+""",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    before, after = (norm, nn.Identity()) if norm_first else (nn.Identity(), norm)
+    return after(torch.add(X, work(before(X))))
+""",
+        """\
+def sub_layer(X, norm, work, norm_first):
+    def normalise(Z):
+        mean = Z.mean(-1, keepdim=True)
+        variance = Z.var(-1, keepdim=True, correction=0)
+        return norm.weight * (Z - mean) / (variance + norm.eps).sqrt() + norm.bias
+    if norm_first:
+        return X + work(normalise(X))
+    return normalise(X + work(X))
+""",
+    ),
+)

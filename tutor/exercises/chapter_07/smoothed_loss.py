@@ -1,0 +1,371 @@
+"""The loss of a batch."""
+
+import torch
+import torch.nn.functional as F
+
+from tutor.attention import PAD
+from tutor.check.exercise import WRITE, Exercise
+from tutor.museum import EXHIBITS
+from tutor.training.loss import smoothed_cross_entropy
+
+
+def _smoothed(logits, targets, smoothing):
+    real = targets != PAD
+    return F.cross_entropy(logits[real], targets[real], label_smoothing=smoothing)
+
+
+def _each(logits, targets, smoothing, peak=None, rest=None, dim=-1):
+    """The smoothed loss of every place, (N, T); `peak` and `rest` are probabilities of q."""
+    rest = smoothing / logits.shape[-1] if rest is None else rest
+    peak = 1 - smoothing + rest if peak is None else peak
+    log_p = logits.log_softmax(dim)  # (N, T, V)
+    right = log_p.gather(-1, targets[..., None])[..., 0]  # (N, T)
+    return -(peak - rest) * right - rest * log_p.sum(-1)
+
+
+def _mean_of_real(losses, targets):
+    return losses[targets != PAD].mean()
+
+
+def _not_to_padding(logits, targets, smoothing):
+    real, V = targets != PAD, logits.shape[-1]
+    log_p = logits[real].log_softmax(-1)  # (tokens, V)
+    right = F.nll_loss(log_p, targets[real])
+    return (1 - smoothing) * right - smoothing * log_p[:, 1:].sum(-1).mean() / (V - 1)
+
+
+def _cases_of_losses():
+    for V, T, lengths, smoothing in [
+        (3, 1, [1], 0.3), (4, 2, [1], 0.3), (5, 3, [3, 1], 0.1), (7, 4, [2, 4, 1], 0.2),
+        (6, 5, [0, 5, 2], 0.1), (5, 3, [2, 2], 0.0),
+    ]:  # fmt: skip
+        N = len(lengths)
+        targets = torch.randint(1, V, (N, T))
+        for n, length in enumerate(lengths):
+            targets[n, length:] = PAD
+        yield 2 * torch.randn(N, T, V), targets, smoothing
+
+
+def _without_logarithm(logits, targets, smoothing):
+    E, right = logits[targets != PAD].softmax(-1), targets[targets != PAD]
+    return -(1 - smoothing) * E[range(len(right)), right].mean() - smoothing * E.mean()
+
+
+def _zero_logits(logits, targets, smoothing):
+    return _each(logits * (targets != PAD)[..., None], targets, smoothing).mean()
+
+
+def _whole_columns(logits, targets, smoothing):
+    E, right = logits[targets != PAD], targets[targets != PAD]
+    q = torch.full_like(E, smoothing / E.shape[-1])
+    q[:, right] += 1 - smoothing
+    return -(q * E.log_softmax(-1)).sum(-1).mean()
+
+
+smoothed_loss = Exercise(
+    name="smoothed_loss",
+    chapter="07",
+    section="Label smoothing",
+    kind=WRITE,
+    title="The loss of a batch",
+    goal="Write the smoothed loss so that padding has no say in it.",
+    difficulty=3,
+    importance=5,
+    minutes=15,
+    text="""\
+Write the loss of a batch: cross-entropy with label smoothing, as in the formula of the chapter, and
+the **mean over all real tokens** of the batch. A place whose target is padding must not enter, with
+neither half of the loss. At least one token is real; a row may be nothing but padding.""",
+    hints=(
+        "Do the padding first: keep the logits and targets of real tokens only. What is left has "
+        "no batch any more, which makes the rest easier.",
+        "With `real = targets != PAD`, `logits[real]` has the shape (tokens, V) and "
+        "`targets[real]` (tokens,). The chapter's `loss_by_hand` takes these.",
+        "`q` is full of `smoothing / V`, plus `1 - smoothing` at the right tokens. The loss of a "
+        "token is `-(q * logits.log_softmax(-1)).sum(-1)`.",
+    ),
+    setup="from tutor.text.tokenizer import PAD\n",
+    stub='''\
+def smoothed_loss(logits, targets, smoothing):
+    """Cross-entropy with label smoothing, the mean over real tokens.
+
+    logits: float tensor (N, T, V)
+    targets: int tensor (N, T), PAD where there is no token
+    smoothing: float, the share that is spread over all V tokens
+    Returns the loss: float tensor without dimensions
+    """
+    raise NotImplementedError
+''',
+    solution='''\
+def smoothed_loss(logits, targets, smoothing):
+    """Cross-entropy with label smoothing, the mean over real tokens.
+
+    logits: float tensor (N, T, V)
+    targets: int tensor (N, T), PAD where there is no token
+    smoothing: float, the share that is spread over all V tokens
+    Returns the loss: float tensor without dimensions
+    """
+    real = targets != PAD  # (N, T)
+    E, right = logits[real], targets[real]  # (tokens, V), (tokens,)
+    q = torch.full_like(E, smoothing / E.shape[-1])
+    q[range(len(right)), right] += 1 - smoothing
+    return -(q * E.log_softmax(dim=-1)).sum(dim=-1).mean()
+''',
+    reference=_smoothed,
+    cases=_cases_of_losses,
+    gradient=True,
+    forbidden=(smoothed_cross_entropy,),
+    mistakes=(
+        (
+            "Padding counts in your loss, as if it were a word to predict. Leave it out.",
+            lambda logits, targets, smoothing: _each(logits, targets, smoothing).mean(),
+        ),
+        (
+            "One half of your loss leaves padding out, the other counts it: the mean of the "
+            "smoothing runs over every place.",
+            EXHIBITS["loss_with_smoothing"].wrong,
+        ),
+        (
+            "Padding adds nothing to your sum, but you divide by all N · T places. Divide by the "
+            "number of real tokens.",
+            lambda logits, targets, smoothing: (
+                _each(logits, targets, smoothing) * (targets != PAD)
+            ).mean(),
+        ),
+        (
+            "You divide by the number of sentences. Divide by the number of real tokens.",
+            lambda logits, targets, smoothing: (
+                (_each(logits, targets, smoothing) * (targets != PAD)).sum() / len(targets)
+            ),
+        ),
+        (
+            "That is the sum over tokens: twice the batch, twice the loss. Take the mean.",
+            lambda logits, targets, smoothing: (
+                _each(logits, targets, smoothing) * (targets != PAD)
+            ).sum(),
+        ),
+        (
+            "You take the mean of each sentence first, so that a token of a short one weighs more. "
+            "Take one mean over all real tokens.",
+            lambda logits, targets, smoothing: (
+                (_each(logits, targets, smoothing) * (targets != PAD)).sum(1)
+                / (targets != PAD).sum(1)
+            ).mean(),
+        ),
+        (
+            "The smoothing has no effect: this is the plain cross-entropy.",
+            lambda logits, targets, smoothing: _smoothed(logits, targets, 0.0),
+        ),
+        (
+            "You spread the smoothing over the wrong tokens only. It goes to all V, the right one "
+            "included.",
+            lambda logits, targets, smoothing: _mean_of_real(
+                _each(
+                    logits, targets, smoothing, 1 - smoothing, smoothing / (len(logits[0, 0]) - 1)
+                ),
+                targets,
+            ),
+        ),
+        (
+            "Your q sums to less than 1: the right token has 1 − ε and its share of ε.",
+            lambda logits, targets, smoothing: _mean_of_real(
+                _each(logits, targets, smoothing, peak=1 - smoothing), targets
+            ),
+        ),
+        (
+            "Your q sums to more than 1: the right token has 1 − ε, not 1, and its share of ε.",
+            lambda logits, targets, smoothing: _mean_of_real(
+                _each(logits, targets, smoothing, peak=1 + smoothing / logits.shape[-1]), targets
+            ),
+        ),
+        (
+            "You add the logarithms of all tokens with weight ε each, V times too much: each has "
+            "ε / V.",
+            lambda logits, targets, smoothing: _mean_of_real(
+                _each(logits, targets, smoothing, peak=1.0, rest=smoothing), targets
+            ),
+        ),
+        (
+            "Your smoothing gives padding nothing. That is a good thought; but the formula here "
+            "spreads ε over all V tokens.",
+            _not_to_padding,
+        ),
+        (
+            "The softmax is taken twice: `F.cross_entropy` wants logits, not probabilities.",
+            lambda logits, targets, smoothing: _smoothed(logits.softmax(-1), targets, smoothing),
+        ),
+        (
+            "Your softmax runs over the positions, dimension 1. It belongs to the vocabulary, the "
+            "last one.",
+            lambda logits, targets, smoothing: _mean_of_real(
+                _each(logits, targets, smoothing, dim=1), targets
+            ),
+        ),
+        (
+            "The sign is wrong: a loss is minus the logarithm.",
+            lambda logits, targets, smoothing: -_smoothed(logits, targets, smoothing),
+        ),
+        (
+            "Logits are no log-probabilities: take `log_softmax` first.",
+            lambda logits, targets, smoothing: _mean_of_real(
+                -(1 - smoothing) * logits.gather(-1, targets[..., None])[..., 0]
+                - smoothing * logits.mean(-1),
+                targets,
+            ),
+        ),
+        (
+            "You take the mean over the vocabulary too. The loss of a token is a sum over its V "
+            "terms.",
+            lambda logits, targets, smoothing: (
+                _smoothed(logits, targets, smoothing) / logits.shape[-1]
+            ),
+        ),
+        (
+            "Those are probabilities, and the loss wants their logarithms: take `log_softmax`.",
+            _without_logarithm,
+        ),
+        (
+            "Logits of padding are set to 0, which is still a distribution, and the loss counts "
+            "it. Leave those places out.",
+            _zero_logits,
+        ),
+        (
+            "`q[:, targets]` raises those columns in every row. Give the row as well: "
+            "`q[range(len(targets)), targets]`.",
+            _whole_columns,
+        ),
+    ),
+    wrong={
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    V = logits.shape[-1]
+    return F.cross_entropy(logits.view(-1, V), targets.view(-1), label_smoothing=smoothing)
+""": "Padding counts",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    log_p = F.log_softmax(logits, dim=-1).flatten(0, 1)
+    nll = F.nll_loss(log_p, targets.flatten(), ignore_index=PAD)
+    smooth = -log_p.mean(dim=-1).mean()
+    return (1 - smoothing) * nll + smoothing * smooth
+""": "One half of your loss",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none",
+                             ignore_index=PAD, label_smoothing=smoothing)
+    return losses.mean()
+""": "all N · T places",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    total = F.cross_entropy(logits.transpose(1, 2), targets, reduction="sum", ignore_index=PAD,
+                            label_smoothing=smoothing)
+    return total / targets.shape[0]
+""": "number of sentences",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    criterion = nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=smoothing, reduction="sum")
+    return criterion(logits.transpose(1, 2), targets)
+""": "sum over tokens",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none",
+                             label_smoothing=smoothing)
+    real = (targets != PAD).float()
+    return ((losses * real).sum(dim=-1) / real.sum(dim=-1)).mean()
+""": "a short one weighs more",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    return F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=PAD)
+""": "no effect",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    V = logits.shape[-1]
+    E, y = logits[targets != PAD], targets[targets != PAD]
+    q = F.one_hot(y, V).float()
+    q = torch.where(q == 1, 1 - smoothing, smoothing / (V - 1))
+    return -(q * E.log_softmax(-1)).sum(-1).mean()
+""": "wrong tokens only",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    V = logits.shape[-1]
+    E, y = logits[targets != PAD], targets[targets != PAD]
+    q = torch.full_like(E, smoothing / V)
+    q[torch.arange(len(y)), y] = 1 - smoothing
+    return -(q * E.log_softmax(-1)).sum(-1).mean()
+""": "less than 1",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    E, y = logits[targets != PAD], targets[targets != PAD]
+    log_p = torch.log(torch.softmax(E, dim=-1))
+    right = log_p[torch.arange(len(y)), y]
+    return -((1 - smoothing) * right + smoothing * log_p.sum(dim=-1)).mean()
+""": "V times too much",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    p = F.softmax(logits, dim=-1)
+    return F.cross_entropy(p.transpose(1, 2), targets, ignore_index=PAD, label_smoothing=smoothing)
+""": "softmax is taken twice",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    return F.cross_entropy(logits, targets, ignore_index=PAD, label_smoothing=smoothing)
+""": "RuntimeError",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    loss = F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=PAD,
+                           label_smoothing=smoothing)
+    return loss.item()
+""": "a tensor is wanted",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    real = targets != PAD
+    E, y = logits[real], targets[real]
+    q = torch.full_like(E, smoothing / E.shape[-1])
+    q[range(len(y)), y] += 1 - smoothing
+    return -(q * E.log_softmax(-1)).mean()
+""": "mean over the vocabulary",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    real = targets != PAD
+    E, y = logits[real], targets[real]
+    q = torch.full_like(E, smoothing / E.shape[-1])
+    q[range(len(y)), y] += 1 - smoothing
+    return -(q * E.softmax(-1)).sum(-1).mean()
+""": "wants their logarithms",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    E = logits * (targets != PAD).unsqueeze(-1)
+    return F.cross_entropy(E.transpose(1, 2), targets, label_smoothing=smoothing)
+""": "set to 0",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    real = targets != PAD
+    log_p, y = logits[real].log_softmax(-1), targets[real]
+    q = torch.full_like(log_p, smoothing / log_p.shape[-1])
+    q[:, y] = q[:, y] + 1 - smoothing
+    return (-q * log_p).sum() / real.sum()
+""": "in every row",
+    },
+    right=(
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD,
+                           label_smoothing=smoothing)
+""",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    real = (targets != PAD).float()
+    log_p = logits - logits.logsumexp(dim=-1, keepdim=True)
+    right = torch.einsum("ntv,ntv->nt", F.one_hot(targets, logits.size(-1)).float(), log_p)
+    losses = -(1 - smoothing) * right - smoothing * log_p.mean(-1)
+    return (losses * real).sum() / real.sum()
+""",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    losses = []
+    for E, y in zip(logits.flatten(0, 1), targets.flatten().tolist()):
+        if y != PAD:
+            log_p = (E.exp() / E.exp().sum()).log()
+            losses.append(-(1 - smoothing) * log_p[y] - smoothing * log_p.mean())
+    return sum(losses) / len(losses)
+""",
+    ),
+)

@@ -1,0 +1,278 @@
+"""Two translations of one sentence."""
+
+import torch
+from torch import nn
+
+from tutor.check.exercise import MEND, Exercise
+from tutor.museum import EXHIBITS
+
+
+def _use_a_model(answer, dropout, training, X):
+    """A model that is made here, so that an answer may change its mode."""
+    model = nn.Sequential(nn.Linear(X.shape[-1], 5), nn.Dropout(dropout)).train(training)
+    result = answer(model, X)
+    return result, model.training, model[1].p
+
+
+def _no_dropout(model, X):
+    model[1].p = 0.0
+    return model(X)
+
+
+def _other_mode(model, X):
+    was_training = model.training
+    Y = model.eval()(X)
+    model.train(not was_training)
+    return Y
+
+
+def _with_a_seed(model, X):
+    torch.manual_seed(0)
+    return model(X)
+
+
+def _leave(mode, first=True):
+    """Evaluate, before or after the work, and leave the model in a mode."""
+
+    def answer(model, X):
+        if first:
+            model.eval()
+        Y = model(X)
+        model.train(mode)
+        return Y
+
+    return answer
+
+
+def _outermost(after):
+    """Set the attribute of one module, and then to `after`, or to what it was."""
+
+    def answer(model, X):
+        was_training = model.training
+        model.training = False
+        Y = model(X)
+        model.training = was_training if after is None else after
+        return Y
+
+    return answer
+
+
+steady_results = Exercise(
+    name="steady_results",
+    chapter="07",
+    section="What can go wrong",
+    kind=MEND,
+    title="Two translations of one sentence",
+    goal="Switch dropout off for a result, and leave the model as it was.",
+    difficulty=2,
+    importance=5,
+    minutes=10,
+    text="""\
+Asked twice, this model gives two answers, although `no_grad` is there. **Find the mistake and mend
+it.** The function is called in the middle of a training, and also when the training is over: **the
+model must leave it in the mode in which it came**, training or evaluation.
+
+(The check looks at three things: item 0 is the result, item 1 is `model.training` afterwards, item
+2 the share of numbers that dropout drops.)""",
+    hints=(
+        "`no_grad` switches gradients off. What else does a model do in training that has no place "
+        "here?",
+        "`model.eval()` switches dropout off. `model.training` tells in which mode a model is.",
+        "Keep `was_training = model.training`, call `model.eval()`, and afterwards "
+        "`model.train(was_training)`.",
+    ),
+    stub='''\
+def steady_results(model, X):
+    """What a model makes of X. It has a mistake: find it and mend it.
+
+    model: nn.Module with dropout, in training or evaluation mode
+    X: float tensor (N, d)
+    Returns Y: float tensor (N, d_out), without dropout
+    """
+    with torch.no_grad():
+        return model(X)
+''',
+    solution='''\
+def steady_results(model, X):
+    """What a model makes of X, without dropout; its mode is then as it was.
+
+    model: nn.Module with dropout, in training or evaluation mode
+    X: float tensor (N, d)
+    Returns Y: float tensor (N, d_out), without dropout
+    """
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        Y = model(X)
+    model.train(was_training)
+    return Y
+''',
+    because="eval() changes the mode, no_grad() does not; and the training goes on with dropout.",
+    reference=EXHIBITS["translate_a_sentence"].mended,
+    call=_use_a_model,
+    cases=lambda: [
+        (dropout, training, torch.randn(N, d))
+        for dropout, training, N, d in [
+            (0.5, True, 1, 2),
+            (0.5, False, 1, 2),
+            (0.1, True, 3, 7),
+            (0.9, False, 2, 1),
+        ]
+    ],  # fmt: skip
+    draws=True,
+    mistakes=(
+        (
+            "As it was: a model in training mode gives two results in two calls.",
+            EXHIBITS["translate_a_sentence"].wrong,
+        ),
+        (
+            "The result is right, but the model stays in evaluation mode: a training that goes on "
+            "has no dropout any more.",
+            _leave(False),
+        ),
+        (
+            "The result is right, but the model is always in training mode afterwards, also when "
+            "it came in evaluation mode.",
+            _leave(True),
+        ),
+        (
+            "The result is right, but the model's mode is turned over: what came in training mode "
+            "leaves in evaluation mode, and the other way round.",
+            _other_mode,
+        ),
+        (
+            "`eval()` comes too late: the result was computed with dropout before.",
+            _leave(False, first=False),
+        ),
+        (
+            "`train()` switches dropout on; `eval()` switches it off.",
+            lambda model, X: model.train()(X),
+        ),
+        (
+            "A seed makes two calls equal, but dropout is still at work: numbers are missing.",
+            _with_a_seed,
+        ),
+        (
+            "The result is right, but you set the dropout to 0 for good: a training that goes on "
+            "has none any more. Change the mode instead.",
+            _no_dropout,
+        ),
+        (
+            "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
+            "dropout within.",
+            _outermost(None),
+        ),
+        (
+            "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
+            "dropout within.",
+            _outermost(True),
+        ),
+        (
+            "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
+            "dropout within.",
+            _outermost(False),
+        ),
+    ),
+    wrong={
+        """\
+def steady_results(model, X):
+    with torch.inference_mode():
+        return model.forward(X)
+""": "As it was",
+        """\
+@torch.no_grad()
+def steady_results(model, X):
+    model.eval()
+    return model(X)
+""": "stays in evaluation mode",
+        """\
+def steady_results(model, X):
+    model.eval()
+    with torch.no_grad():
+        Y = model(X)
+    model.train()
+    return Y
+""": "always in training mode",
+        """\
+def steady_results(model, X):
+    with torch.no_grad():
+        Y = model(X)
+    model.eval()
+    return Y
+""": "too late",
+        """\
+def steady_results(model, X):
+    torch.manual_seed(0)
+    with torch.no_grad():
+        return model(X)
+""": "A seed makes two calls equal",
+        """\
+def steady_results(model, X):
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0
+    with torch.no_grad():
+        return model(X)
+""": "for good",
+        """\
+def steady_results(model, X):
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        Y = model(X)
+    if not was_training:
+        model.train()
+    return Y
+""": "turned over",
+        """\
+def steady_results(model, X):
+    torch.set_grad_enabled(False)
+    was_training = model.training
+    Y = model.eval()(X)
+    model.train(was_training)
+    return Y
+""": "whether gradients are computed",
+        """\
+def steady_results(model, X):
+    model.training = False
+    with torch.no_grad():
+        Y = model(X)
+    model.training = True
+    return Y
+""": "outermost module",
+        """\
+def steady_results(model, X):
+    model.eval
+    with torch.no_grad():
+        return model(X)
+""": "As it was",
+    },
+    right=(
+        """\
+def steady_results(model, X):
+    before = model.training
+    model.train(False)
+    Y = model(X).detach()
+    if before:
+        model.train()
+    return Y
+""",
+        """\
+def steady_results(model, X):
+    import copy
+
+    with torch.no_grad():
+        return copy.deepcopy(model).eval()(X)
+""",
+        """\
+def steady_results(model, X):
+    was_training = model.training
+    try:
+        model.eval()
+        with torch.inference_mode():
+            return model(X)
+    finally:
+        model.train(was_training)
+""",
+    ),
+)

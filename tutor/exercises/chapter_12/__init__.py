@@ -1,0 +1,10 @@
+"""Exercises of chapter 12: bugs of the museum, met again in other clothes."""
+
+ORDER = (
+    "one_matrix_a_head",
+    "sentences_stay_apart",
+    "only_real_words",
+    "queries_keys_values",
+    "all_four_at_work",
+    "inputs_and_mask",
+)
