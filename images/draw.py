@@ -73,31 +73,33 @@ class Picture:
 
 def course_map():
     p = Picture(
-        900, 350, "Map of the course",
-        "Four groups in a row. Attention: chapters 01 embedding table, 02 single-head attention, 03 "
-        "multi-head attention. The model: 04 encoder, 05 decoder. A translator: 06 text and batches, "
-        "07 training, 08 decoding. Looking further: 09 reading attention, 10 inside nn.Transformer, "
-        "10b the museum of bugs, 11 scaling up.",
+        900, 360, "Map of the course",
+        "Five columns of chapters, read from top to bottom and from left to right; an arrow leads "
+        "from each chapter to the next. Attention: 01 embedding table, 02 single head, 03 many "
+        "heads. The model: 04 encoder, 05 decoder. A translator: 06 text to batches, 07 training, "
+        "08 decoding. Looking inside: 09 reading attention, 10 heads off, 11 nn.Transformer, 12 "
+        "museum of bugs. Out into the world: 13 what it costs, 14 shipping.",
     )  # fmt: skip
     groups = [
-        ("Attention", BLUE, ["01 Embedding table", "02 Single head", "03 Many heads"]),
-        ("The model", YELLOW, ["04 Encoder", "05 Decoder"]),
-        ("A translator", BLUE, ["06 Text to batches", "07 Training", "08 Decoding"]),
-        (
-            "Looking further",
-            GREY,
-            ["09 Reading attention", "10 nn.Transformer", "10b Museum of bugs", "11 Scaling up"],
-        ),
-    ]
-    for i, (name, fill, chapters) in enumerate(groups):
-        x = 25 + i * 220
-        p.text(x + 95, 40, name, size=17, bold=True)
+        ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
+        ("The model", ["04 Encoder", "05 Decoder"]),
+        ("A translator", ["06 Text to batches", "07 Training", "08 Decoding"]),
+        ("Looking inside", ["09 Reading attention", "10 Heads off", "11 nn.Transformer",
+                            "12 Museum of bugs"]),
+        ("Out into the world", ["13 What it costs", "14 Shipping"]),
+    ]  # fmt: skip
+    step, width, height = 176, 152, 44
+    for i, (name, chapters) in enumerate(groups):
+        x = 22 + i * step
+        p.text(x + width / 2, 40, name, size=16, bold=True)
         for k, chapter in enumerate(chapters):
-            p.box(x, 70 + k * 70, 190, 48, chapter, fill)
+            y = 70 + k * 70
+            p.box(x, y, width, height, chapter, BLUE, size=13)
             if k:
-                p.arrow((x + 95, 48 + k * 70), (x + 95, 68 + k * 70))
-        if i:
-            p.arrow((x - 28, 94), (x - 3, 94))
+                p.arrow((x + width / 2, y - 26), (x + width / 2, y - 2))
+        if i + 1 < len(groups):  # from the last of a column to the first of the next
+            bottom, side = y + height / 2, x + width + (step - width) / 2
+            p.arrow((x + width, bottom), (side, bottom), (side, 92), (x + step - 3, 92))
     return p.svg()
 
 

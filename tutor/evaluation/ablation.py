@@ -1,4 +1,4 @@
-"""Switching heads off, to see what they are worth (chapter 09)."""
+"""Switching heads off, to see what they are worth (chapter 10)."""
 
 from contextlib import ExitStack, contextmanager
 

@@ -1,4 +1,4 @@
-"""To PyTorch's own modules and back: the same weights in another layout (chapter 10).
+"""To PyTorch's own modules and back: the same weights in another layout (chapter 11).
 
     tutor                   PyTorch
     MultiHeadAttention      nn.MultiheadAttention

@@ -1,4 +1,4 @@
-"""The museum of bugs: mistakes that circulate, as code that runs (chapter 10).
+"""The museum of bugs: mistakes that circulate, as code that runs (chapter 12).
 
 `EXHIBITS` maps a name to its Exhibit: the wrong code, the mended code, the test that tells them
 apart, and where people make the mistake. `show` and `reveal` display them in a notebook.

@@ -40,7 +40,7 @@ A tokenizer of another library returns, beside the ids, a tensor `real`: 1 where
 padding is. This code hands it to `nn.MultiheadAttention`. No error, and the loss even falls a
 little; but the words see the padding and nothing else. **Find the mistake and mend it.**""",
     hints=(
-        "What does True mean in a boolean mask of `nn.MultiheadAttention`? Chapter 10 has both "
+        "What does True mean in a boolean mask of `nn.MultiheadAttention`? Chapter 11 has both "
         "polarities side by side.",
         "What is hidden if `real.bool()` is the mask?",
         "Where `real` is 0 there is padding: a comparison gives a boolean mask. (A mask of numbers "

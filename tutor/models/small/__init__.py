@@ -1,4 +1,4 @@
-"""Translators of the built-in corpus that differ in their seed alone (chapter 09).
+"""Translators of the built-in corpus that differ in their seed alone (chapters 09, 10).
 
 Three small ones, trained from nothing (`load_small`), and the pretrained one, taught a little more
 from three seeds (`load_taught`). `python -m tutor.models.small` trains them again, in some minutes
