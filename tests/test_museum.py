@@ -4,6 +4,7 @@ what happens does happen."""
 import dataclasses
 import html
 import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from torch import nn
 
 import tutor
 from tutor import museum
+from tutor.museum import places
 from tutor.museum.exhibit import Page, agree
 
 ALL = list(museum.EXHIBITS.values())
@@ -96,6 +98,17 @@ def test_a_place_that_only_the_story_names_would_be_told():
     assert loose_accusations(silent) == []
     for story in ("A tutorial has it. It crashes.", "Seen in a/b#7. It crashes."):
         assert loose_accusations(dataclasses.replace(silent, story=story))
+
+
+@pytest.mark.parametrize(
+    "tutorial", [places.KOSMIDER, places.KZAJAC97, places.WORDEN, places.LEPELAARS]
+)
+def test_the_tutorials_whose_mistakes_are_shown_are_thanked(tutorial):
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    thanks = readme.partition("## Credits")[2].partition("\n## ")[0]
+    title = re.search(r"\*[^*]+\*", tutorial)[0]
+    thanked = [line for line in thanks.splitlines() if title in line]
+    assert len(thanked) == 1 and LINK.search(thanked[0])
 
 
 def test_every_symptom_has_its_room():
