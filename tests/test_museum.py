@@ -4,6 +4,7 @@ what happens does happen."""
 import dataclasses
 import html
 import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from torch import nn
 
 import tutor
 from tutor import museum
+from tutor.museum import places
 from tutor.museum.exhibit import Page, agree
 
 ALL = list(museum.EXHIBITS.values())
@@ -46,6 +48,67 @@ def test_it_is_small_and_told(exhibit):
     assert exhibit.mistake.endswith(".") and len(exhibit.mistake) <= 100
     assert 2 <= len(re.findall(r"[.!?](?=\s|$)", exhibit.story)) <= 5
     assert exhibit.seen and exhibit.test
+
+
+# ---- where the mistakes were seen
+
+LINK = re.compile(r"\[([^\]]+)\]\((https://[^)\s]+)\)")
+DATE_OR_COMMIT = re.compile(r"\b20\d\d\b|\bcommit [0-9a-f]{7}\b")
+NO_PLACE = {"classrooms", "widespread"}  # all that `seen` may say without a link
+A_PLACE = re.compile(r"\b(tutorial|page|article|thread|repositor|published)|\w/\w[^ ]*#\d", re.I)
+
+
+def loose_accusations(exhibit):
+    """The places that an exhibit names without a link, or without a date or commit beside it."""
+    if exhibit.seen in NO_PLACE:
+        told = f"{exhibit.mistake} {exhibit.story}"
+        return [told] if A_PLACE.search(told) else []
+    return [
+        place
+        for place in exhibit.seen.split("; ")
+        if not (LINK.search(place) and DATE_OR_COMMIT.search(LINK.sub("", place)))
+    ]
+
+
+@each
+def test_an_outside_place_is_named_with_a_link_and_a_date_or_commit(exhibit):
+    assert loose_accusations(exhibit) == []
+
+
+@pytest.mark.parametrize(
+    ("seen", "loose"),
+    [
+        ("widespread", 0),
+        ("[a/b#7](https://github.com/a/b/issues/7), June 2019", 0),
+        ("[a/b, c.py](https://github.com/a/b/blob/0123456/c.py), commit 0123456", 0),
+        ("a/b#7", 1),
+        ("a/b#7, June 2019", 1),  # no link
+        ("[a/b#2019](https://github.com/a/b/issues/2019)", 1),  # that is no year
+        ("[B, *T*](https://b.org/2019/t)", 1),  # nor is that said to the reader
+        ("[B, *T*](http://b.org), 2019", 1),
+        ("[B, *T*](https://b.org), 2019; a/b#7; classrooms", 2),
+    ],
+)
+def test_a_place_without_a_link_or_a_date_would_be_told(seen, loose):
+    assert len(loose_accusations(dataclasses.replace(ALL[0], seen=seen))) == loose
+
+
+def test_a_place_that_only_the_story_names_would_be_told():
+    silent = dataclasses.replace(ALL[0], seen="classrooms", story="Many write it so. It crashes.")
+    assert loose_accusations(silent) == []
+    for story in ("A tutorial has it. It crashes.", "Seen in a/b#7. It crashes."):
+        assert loose_accusations(dataclasses.replace(silent, story=story))
+
+
+@pytest.mark.parametrize(
+    "tutorial", [places.KOSMIDER, places.KZAJAC97, places.WORDEN, places.LEPELAARS]
+)
+def test_the_tutorials_whose_mistakes_are_shown_are_thanked(tutorial):
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    thanks = readme.partition("## Credits")[2].partition("\n## ")[0]
+    title = re.search(r"\*[^*]+\*", tutorial)[0]
+    thanked = [line for line in thanks.splitlines() if title in line]
+    assert len(thanked) == 1 and LINK.search(thanked[0])
 
 
 def test_every_symptom_has_its_room():
@@ -257,6 +320,17 @@ def test_show_gives_nothing_away_and_reveal_all(displayed):
     assert "def</b> check" in folded and "def</b> check" not in displayed[0]
     assert "\n-    return X.reshape(*N, columns // width" in told
     assert "\n+    return X.reshape(*N, T, columns // width" in told
+
+
+def test_reveal_links_to_the_place_and_says_the_rest(displayed):
+    museum.reveal("normalise_words")
+    assert (
+        'Seen in: <a href="https://github.com/harvardnlp/annotated-transformer/issues/122">'
+        "harvardnlp/annotated-transformer#122</a>, April 2024; "
+    ) in displayed[0]
+    assert museum.text_html("[a < *b*](https://c.org/d_e), `f`") == (
+        '<a href="https://c.org/d_e">a &lt; <em>b</em></a>, <code>f</code>'
+    )
 
 
 def test_an_unknown_name_is_told_what_is_there():

@@ -65,6 +65,7 @@ def slice_vertically(X, width):
     """Cut the columns of X (..., T, h * width) into h slices: (..., h, T, width).
 
     The field also says: split heads. Raises ValueError if `width` does not divide the columns.
+    Source: M. Kosmider, Transformer Tutorial with PyTorch.
     """
     if X.shape[-1] % width:
         raise ValueError(
@@ -77,7 +78,7 @@ def slice_vertically(X, width):
 def unslice_vertically(X):
     """Put the slices of X (..., h, T, width) side by side again: (..., T, h * width).
 
-    The field also says: merge heads.
+    The field also says: merge heads. Source: M. Kosmider, Transformer Tutorial with PyTorch.
     """
     return X.transpose(-3, -2).flatten(-2)  # (..., T, h * width)
 

@@ -72,9 +72,10 @@ def uncovered(exhibit):
 
 
 def text_html(text):
-    """Text with `code` and *stress* as HTML."""
+    """Text with `code`, *stress* and [links](https://...) as HTML."""
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
-    return re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", text)
+    text = re.sub(r"\*(\w[^*]*)\*", r"<em>\1</em>", text)
+    return re.sub(r"\[([^\]]+)\]\((https://[^)\s]+)\)", r'<a href="\2">\1</a>', text)
 
 
 # How a kind of token is drawn: an element that is seen on every page, and, where the page allows

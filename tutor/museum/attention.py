@@ -8,7 +8,14 @@ from torch import nn
 
 from tutor.attention import causal_mask
 from tutor.museum.exhibit import LUCKY, WRONG, agree, exhibit, moving_rows, to_digits, what_happens
-from tutor.museum.pages import DEEP_DIVE, EXPLORATION, WORDEN
+from tutor.museum.places import (
+    EMPTY_ROW,
+    FLOAT_MASK,
+    KZAJAC97,
+    LEPELAARS,
+    OPPOSITE_MASKS,
+    WORDEN,
+)
 
 # ---- weights: the task is tutor.compute_attention_matrix
 
@@ -88,7 +95,7 @@ class weights_of_wide_words:
         return ", ".join(said)
 
 
-@exhibit(WRONG, "pytorch/pytorch#21518", task="compute_attention_matrix")
+@exhibit(WRONG, FLOAT_MASK, task="compute_attention_matrix")
 class weights_with_a_mask:
     """A mask of zeros and ones is added to the scores, which moves weights and hides nothing.
 
@@ -120,14 +127,14 @@ class weights_with_a_mask:
         return f"weights {to_digits(A)[0]}, where the second key is masked"
 
 
-@exhibit(LUCKY, "pytorch/pytorch#41508, #103963", task="compute_attention_matrix")
+@exhibit(LUCKY, EMPTY_ROW, task="compute_attention_matrix")
 class weights_of_an_empty_row:
     """A row in which everything is masked becomes 0 / 0, and its gradient ruins all weights.
 
     It works until a sentence is empty, or two masks meet. Then one row of NaN is enough, even if
     the loss leaves it out: the gradient of V is A^T times that of Y, and NaN times 0 is NaN.
-    `F.scaled_dot_product_attention` answers such a row with zeros by now; `nn.MultiheadAttention`
-    that returns its weights still answers NaN.
+    In PyTorch 2.13 `F.scaled_dot_product_attention` answers such a row with zeros, and
+    `nn.MultiheadAttention`, if it returns its weights, with NaN.
     """
 
     test = "finite outputs and finite gradients with a row that is all masked"
@@ -212,7 +219,7 @@ class mask_of_what_follows:
         return f"row 0 may see: {seen[0]}, row 1: {seen[1]}"
 
 
-@exhibit(WRONG, "rasbt/LLMs-from-scratch#1061, pytorch/pytorch#120668")
+@exhibit(WRONG, OPPOSITE_MASKS)
 class attend_to_the_past:
     """The mask says True for hidden, and `F.scaled_dot_product_attention` reads True as kept.
 
@@ -239,11 +246,11 @@ class attend_to_the_past:
         return f"rows that move with the last token: {rows}"
 
 
-@exhibit(WRONG, DEEP_DIVE)
+@exhibit(WRONG, LEPELAARS)
 class read_what_is_written:
     """The decoder attends without a causal mask, so that each word reads the answer next to it.
 
-    The toy example of a tutorial masks the padding and not the future. The loss of a model that is
+    The toy example of a tutorial masked the padding and not the future. The loss of a model that is
     trained so falls to nearly nothing, and its translations are worthless: what it learned to copy
     is not there yet.
     """
@@ -330,7 +337,7 @@ class join_the_heads:
         return f"word 0 is {join(torch.stack(X.split(2, dim=-1)))[0].tolist()}"  # (h, T, 2)
 
 
-@exhibit(LUCKY, EXPLORATION)
+@exhibit(LUCKY, KZAJAC97)
 class scores_of_all_heads:
     """The scores are divided by the square root of d_model; a head is d_k wide.
 
@@ -360,12 +367,12 @@ class scores_of_all_heads:
         return f"variance 1 / {parts} with 1, 2 and 4 heads"
 
 
-@exhibit(LUCKY, EXPLORATION)
+@exhibit(LUCKY, KZAJAC97)
 class attend_with_heads:
     """The heads are never split: all columns go into one set of weights.
 
-    The shapes are right, and with one head so are the numbers. The tutorial builds four heads,
-    computes one, and does not compare.
+    The shapes are right, and with one head so are the numbers. The tutorial built four heads,
+    computed one, and did not compare.
     """
 
     test = "equal to `nn.MultiheadAttention`, at more than one h"
@@ -398,7 +405,7 @@ class attend_with_heads:
         return f"equal with 1 head: {said[0]}, with 2: {said[1]}"
 
 
-@exhibit(WRONG, EXPLORATION)
+@exhibit(WRONG, KZAJAC97)
 class project_by_hand:
     """A `nn.Linear` keeps its matrix transposed: the layer computes X @ W.T, the code X @ W.
 
@@ -426,7 +433,7 @@ class project_by_hand:
         return f"y_0 = x_0 + x_1, y_1 = 0: x = [1, 2] becomes {y.int().tolist()}"
 
 
-@exhibit(WRONG, EXPLORATION)
+@exhibit(WRONG, KZAJAC97)
 class weights_of_one_head:
     """`nn.MultiheadAttention` returns the mean over the heads, and it is shown as a head's weights.
 
@@ -460,11 +467,11 @@ class weights_of_one_head:
         return f"shape {tuple(A.shape)}, word 0 weighs {to_digits(A.flatten(0, -3)[:, 0])}"
 
 
-@exhibit(WRONG, DEEP_DIVE)
+@exhibit(WRONG, LEPELAARS)
 class three_of_four:
     """Four projections are made, three meet an input: `zip` stops at the shortest and is silent.
 
-    In the tutorial the fourth is left over, beside an output layer of its own. It has parameters,
+    In the tutorial the fourth was left over, beside an output layer of its own. It has parameters,
     it is saved and loaded, and it never learns. Here it was meant to bring the heads together.
     """
 

@@ -9,6 +9,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tutor.attention import PAD
 from tutor.museum.exhibit import SLOW, agree, exhibit
+from tutor.museum.places import LEPELAARS
 
 
 class CallCounter:
@@ -202,7 +203,7 @@ class queries_of_all_heads:
         return f"8 heads: {product.calls} products"
 
 
-@exhibit(SLOW, "Lepelaars, Transformer Deep Dive")
+@exhibit(SLOW, LEPELAARS)
 class layers_of_a_stack:
     """Each layer is made, copied, and the original thrown away.
 

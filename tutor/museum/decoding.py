@@ -10,7 +10,13 @@ from sacremoses import MosesTokenizer
 from torch import nn
 
 from tutor.museum.exhibit import LUCKY, WRONG, agree, exhibit, what_happens
-from tutor.museum.pages import ENCODER_TUTORIAL
+from tutor.museum.places import (
+    CACHE_OF_BEAMS,
+    KOSMIDER_BEAMS,
+    KOSMIDER_CACHE,
+    OFFSET,
+    TOKENS_TO_SACREBLEU,
+)
 
 # A toy model: after each word, the probabilities of the next. It reads the last word alone.
 NEXT = {
@@ -42,7 +48,7 @@ def best_of_all(max_len):
 # ---- beam search
 
 
-@exhibit(WRONG, f"{ENCODER_TUTORIAL}, part 2", task="beam_step")
+@exhibit(WRONG, KOSMIDER_BEAMS, task="beam_step")
 class grow_the_beams:
     """Raw logits are added to log-probabilities; they have no common zero.
 
@@ -76,7 +82,7 @@ class grow_the_beams:
         return f"parents of the two best: {grow(scores, logits)[1].tolist()}"
 
 
-@exhibit(WRONG, f"{ENCODER_TUTORIAL}, part 2", task="beam_step")
+@exhibit(WRONG, KOSMIDER_BEAMS, task="beam_step")
 class grow_and_add_up:
     """The parent's score is counted twice: it is in the totals that were compared already.
 
@@ -198,7 +204,7 @@ class search_and_choose:
 # ---- caches
 
 
-@exhibit(LUCKY, "huggingface/transformers#46612", task="extend_the_cache")
+@exhibit(LUCKY, CACHE_OF_BEAMS, task="extend_the_cache")
 class extend_the_cache:
     """The cache is not put into the new order of the beams, and beams read each other's past.
 
@@ -231,7 +237,7 @@ class extend_the_cache:
         return f"1 beam: {said[0]}, 2 beams: {said[1]}"
 
 
-@exhibit(LUCKY, "skyzh/tiny-llm#46 (an offset that counts wrong)")
+@exhibit(LUCKY, OFFSET)
 class place_the_newest:
     """With a cache one word is fed at a time, and each of them is told that it stands at place 0.
 
@@ -262,7 +268,7 @@ class place_the_newest:
         return f"equal at steps 0 to 3: {equal}"
 
 
-@exhibit(LUCKY, f"{ENCODER_TUTORIAL}, part 2", crash=IndexError)
+@exhibit(LUCKY, KOSMIDER_CACHE, crash=IndexError)
 class logits_of_the_beams:
     """`squeeze()` removes every dimension of size 1, the batch included.
 
@@ -327,7 +333,7 @@ class translate_a_sentence:
         return f"two runs are equal: {agree(translate(model, X), translate(model, X))}"
 
 
-@exhibit(WRONG, "mjpost/sacrebleu#162")
+@exhibit(WRONG, TOKENS_TO_SACREBLEU)
 class score_a_system:
     """sacreBLEU is given tokens; it wants text as people write it, and cuts it up itself.
 

@@ -20,8 +20,10 @@ class Exhibit:
     """A mistake that people make, as code that runs. Made by the decorator `exhibit`.
 
     name: what the code is for; it does not give the mistake away. mistake: one sentence that does,
-    and the message of a failed check. story: where people make it. seen: in which page or thread.
-    test: the test that catches it, in words. shows: a part of what `demonstrate(wrong)` returns.
+    and the message of a failed check. story: where people make it. seen: in which pages and
+    threads, parted by "; ", each with a link and a date or commit (see places.py), or "classrooms"
+    or "widespread". test: the test that catches it, in words. shows: a part of what
+    `demonstrate(wrong)` returns.
     wrong, mended: two callables of one signature. task: what they compute, so that wrong answers to
     one exercise are found together; None if it is a thing of its own. Checks of one task stand in
     an order: the first that fails names the mistake. crash: the exceptions that are the mistake's.

@@ -7,12 +7,23 @@ import torch.nn.functional as F
 from torch import nn
 
 from tutor.museum.exhibit import LUCKY, WRONG, agree, exhibit, to_digits, what_happens
-from tutor.museum.pages import DEEP_DIVE, EXPLORATION, WORDEN
+from tutor.museum.places import (
+    ANNOTATED_ORDER,
+    ANNOTATED_VARIANCE,
+    BERT_EPSILON,
+    BERT_POSITIONS,
+    DOUBLED_EXPONENT,
+    KZAJAC97,
+    LEPELAARS,
+    NORM_AND_RESIDUAL,
+    ODD_WIDTH,
+    WORDEN,
+)
 
 # ---- LayerNorm: the task is F.layer_norm, without gain and bias
 
 
-@exhibit(WRONG, f"harvardnlp/annotated-transformer#122; {DEEP_DIVE}", task="layer_norm")
+@exhibit(WRONG, f"{ANNOTATED_VARIANCE}; {LEPELAARS}", task="layer_norm")
 class normalise_words:
     """The variance is divided by d - 1; LayerNorm divides by d.
 
@@ -39,7 +50,7 @@ class normalise_words:
         return f"[1, 7, 7, 9] becomes {to_digits(normalise(torch.tensor([1.0, 7.0, 7.0, 9.0])))}"
 
 
-@exhibit(WRONG, f"codertimo/BERT-pytorch#30; {DEEP_DIVE}", task="layer_norm")
+@exhibit(WRONG, f"{BERT_EPSILON}; {LEPELAARS}", task="layer_norm")
 class normalise_quiet_words:
     """Epsilon is added to the deviation; in LayerNorm it stands under the root, with the variance.
 
@@ -70,7 +81,7 @@ class normalise_quiet_words:
 # ---- a layer, step by step
 
 
-@exhibit(WRONG, EXPLORATION)
+@exhibit(WRONG, KZAJAC97)
 class rebuild_a_layer:
     """The second residual adds the attention's output; it must add what the feed-forward was given.
 
@@ -104,7 +115,7 @@ class rebuild_a_layer:
         return f"equal to the layer: {agree(rebuilt(layer, X), layer(X))}"
 
 
-@exhibit(LUCKY, EXPLORATION)
+@exhibit(LUCKY, KZAJAC97)
 class rebuild_a_new_layer:
     """`norm1` is used twice and `norm2` never.
 
@@ -140,7 +151,7 @@ class rebuild_a_new_layer:
         return f"equal to a fresh layer: {fresh}, to a trained one: {trained}"
 
 
-@exhibit(WRONG, "pytorch/pytorch#61165")
+@exhibit(WRONG, NORM_AND_RESIDUAL)
 class add_what_was_found:
     """The residual is taken after the norm, so that X itself is lost.
 
@@ -168,7 +179,7 @@ class add_what_was_found:
         return f"with work that returns zeros, [2, 4] becomes {to_digits(Y)}"
 
 
-@exhibit(WRONG, "harvardnlp/annotated-transformer#1, #13, #92")
+@exhibit(WRONG, ANNOTATED_ORDER)
 class step_as_in_the_paper:
     """The text says LayerNorm(X + work(X)), the code norms first: two models, and not the same.
 
@@ -244,7 +255,7 @@ class decode_a_step:
 # ---- positions: the task is tutor.sinusoidal_positions
 
 
-@exhibit(WRONG, "codertimo/BERT-pytorch#18", task="sinusoidal_positions")
+@exhibit(WRONG, BERT_POSITIONS, task="sinusoidal_positions")
 class table_of_positions:
     """The exponents are whole numbers, so that all columns have the same frequency.
 
@@ -280,7 +291,7 @@ class table_of_positions:
         return f"different frequencies among 4 pairs: {len(set(first_steps))}"
 
 
-@exhibit(WRONG, f"SamLynnEvans/Transformer#25; {WORDEN}", task="sinusoidal_positions")
+@exhibit(WRONG, f"{DOUBLED_EXPONENT}; {WORDEN}", task="sinusoidal_positions")
 class table_by_loops:
     """The exponent is doubled: `i` counts in twos already.
 
@@ -321,7 +332,7 @@ class table_by_loops:
         return f"at d_model = 8 the slowest pair takes {1 / radians:.0f} steps for one radian"
 
 
-@exhibit(WRONG, f"SamLynnEvans/Transformer#25; {WORDEN}", task="sinusoidal_positions")
+@exhibit(WRONG, f"{DOUBLED_EXPONENT}; {WORDEN}", task="sinusoidal_positions")
 class table_of_pairs:
     """The cosine has a frequency of its own; sine and cosine of a pair share one angle.
 
@@ -356,7 +367,7 @@ class table_of_pairs:
         return f"sine squared plus cosine squared, pair 0: {to_digits((pair**2).sum(-1))}"
 
 
-@exhibit(LUCKY, "zhouhaoyi/Informer2020#224", task="sinusoidal_positions", crash=RuntimeError)
+@exhibit(LUCKY, ODD_WIDTH, task="sinusoidal_positions", crash=RuntimeError)
 class table_of_halves:
     """An odd d_model has one sine more than cosines, and the cosines do not fit.
 
@@ -394,7 +405,7 @@ class table_of_halves:
 # ---- the two ends of a model
 
 
-@exhibit(WRONG, DEEP_DIVE)
+@exhibit(WRONG, LEPELAARS)
 class bound_of_first_weights:
     """Glorot's bound is given as 1 / sqrt(n); it is sqrt(6 / (fan_in + fan_out)).
 
@@ -419,11 +430,11 @@ class bound_of_first_weights:
         return f"512 x 512: {bound(512, 512):.3f}, 2048 x 512: {bound(2048, 512):.3f}"
 
 
-@exhibit(WRONG, DEEP_DIVE)
+@exhibit(WRONG, LEPELAARS)
 class chances_of_words:
     """A ReLU stands before the softmax, so that all negative logits become the same 0.
 
-    The published formula has it, its code does not. A model that is built from the formula cannot
+    The published formula had it, its code did not. A model that is built from the formula cannot
     tell a bad token from a worse one, and no gradient reaches negative logits.
     """
 

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 
 from tutor.attention import PAD
 from tutor.museum.exhibit import LUCKY, WRONG, agree, exhibit, to_digits
+from tutor.museum.places import KERAS_TRANSLATOR, SUM_OF_LOSSES
 from tutor.transformer import Transformer, TransformerConfig
 
 
@@ -38,7 +39,7 @@ class loss_of_the_next_word:
         return f"the loss of a parrot: {answer.item() + 0:.1f}"
 
 
-@exhibit(WRONG, "keras-team/keras-io#1997", task="token_loss")
+@exhibit(WRONG, KERAS_TRANSLATOR, task="token_loss")
 class loss_of_a_batch:
     """The loss counts padding, which is easy to foresee, and looks better than it is.
 
@@ -67,7 +68,7 @@ class loss_of_a_batch:
         return f"loss {short_one:.2f}, with two places of padding {loss(logits, targets):.2f}"
 
 
-@exhibit(WRONG, "huggingface/transformers#7546", task="token_loss")
+@exhibit(WRONG, SUM_OF_LOSSES, task="token_loss")
 class loss_to_compare:
     """The loss is a sum over tokens, so that it measures the size of the batch.
 
@@ -160,7 +161,7 @@ class loss_with_smoothing:
         return f"loss {plain:.2f}, with two places of padding {loss(logits, targets, 0.1):.2f}"
 
 
-@exhibit(LUCKY, "keras-team/keras-io#1997")
+@exhibit(LUCKY, KERAS_TRANSLATOR)
 class logits_of_a_pair:
     """Source and target are swapped, so that the encoder reads the answer.
 

@@ -7,19 +7,23 @@ import torch.nn.functional as F
 
 from tutor.attention import MultiHeadAttention, causal_mask
 from tutor.museum.exhibit import CRASHES, LUCKY, Page, agree, exhibit, what_happens
+from tutor.museum.places import (
+    KOSMIDER,
+    KOSMIDER_DEMO,
+    KOSMIDER_MENDED,
+    KOSMIDER_RELEASE,
+    KZAJAC97,
+    LEPELAARS,
+    WORDEN,
+)
 from tutor.text.multi30k import PAIRS
 
-DEEP_DIVE = "Lepelaars, Transformer Deep Dive"
-WORDEN = "Worden 2024, Under the Hood: Transformer Architecture"
-ENCODER_TUTORIAL = "Transformer Tutorial with PyTorch"
-EXPLORATION = "Reconstructing Transformer (notebook)"
 
-
-@exhibit(CRASHES, ENCODER_TUTORIAL, crash=IndexError)
+@exhibit(CRASHES, KOSMIDER, crash=IndexError)
 class look_up_words:
     """Ids may be as large as the number of rows; they must be smaller, for rows count from 0.
 
-    "No bigger than the number of rows", says a text, and a guard is written from it. The id that
+    "No bigger than the number of rows", said a text, and a guard was written from it. The id that
     equals the number passes the guard and falls off the table.
     """
 
@@ -121,7 +125,7 @@ class scores_that_learn:
         return what_happens(lambda: scores(Q, Q).shape)
 
 
-@exhibit(CRASHES, DEEP_DIVE, crash=TypeError)
+@exhibit(CRASHES, LEPELAARS, crash=TypeError)
 class factor_of_embeddings:
     """torch is asked for the square root of a Python number; that is what `math.sqrt` is for.
 
@@ -144,7 +148,7 @@ class factor_of_embeddings:
         return what_happens(lambda: factor(64))
 
 
-@exhibit(CRASHES, DEEP_DIVE, crash=NameError)
+@exhibit(CRASHES, LEPELAARS, crash=NameError)
 class first_scores:
     """`math` is used and never imported.
 
@@ -178,11 +182,11 @@ class first_scores:
         return what_happens(lambda: run_all()["E"].shape)
 
 
-@exhibit(CRASHES, ENCODER_TUTORIAL, crash=NameError)
+@exhibit(CRASHES, KOSMIDER_MENDED, crash=NameError)
 class stack_of_layers:
     """The class was renamed, and the stack still asks for it by its old name.
 
-    One half of the page uses one name, the other half the other. Nothing notices until somebody
+    One half of the page used one name, the other half the other. Nothing notices until somebody
     builds the stack.
     """
 
@@ -222,7 +226,7 @@ class stack_of_layers:
         return what_happens(lambda: f"{len(run_all()['encoder'](6, 8))} layers")
 
 
-@exhibit(CRASHES, ENCODER_TUTORIAL, crash=TypeError)
+@exhibit(CRASHES, KOSMIDER_MENDED, crash=TypeError)
 class attend_with_a_mask:
     """The masks are passed by names that the called function does not have.
 
@@ -250,12 +254,12 @@ class attend_with_a_mask:
         return what_happens(lambda: attend(attention, X, causal_mask(3), causal_mask(3)).shape)
 
 
-@exhibit(CRASHES, DEEP_DIVE, crash=SyntaxError)
+@exhibit(CRASHES, LEPELAARS, crash=SyntaxError)
 class words_and_places:
     """An object was lost in front of its brackets, so that the line is no Python at all.
 
-    A search-and-replace can do that, or a hand that retypes code for the web. Whoever copies the
-    page finds out at once; its author ran another file.
+    A search-and-replace can do that, or a hand that retypes code for the web, or a program that
+    makes text of a page. If you copy the line, you find out at once; its author ran another.
     """
 
     test = "let Python parse it"
@@ -291,11 +295,11 @@ class words_and_places:
         return answer.split(":")[0]  # each version of Python words it in its own way
 
 
-@exhibit(CRASHES, DEEP_DIVE, crash=KeyError)
+@exhibit(CRASHES, LEPELAARS, crash=KeyError)
 class ids_of_a_text:
     """The key of the result is misspelled.
 
-    The output that the page prints below is right, so it came from other code. A page that is
+    The output that the page printed below was right, so it came from other code. A page that is
     executed as a whole cannot have this mistake.
     """
 
@@ -434,11 +438,11 @@ class old_imports:
             return "ImportError"
 
 
-@exhibit(CRASHES, EXPLORATION, crash=IndexError)
+@exhibit(CRASHES, KZAJAC97, crash=IndexError)
 class leftover_cell:
     """A cell was left behind that looks at a second sentence, and the batch has one.
 
-    *Run all* stops here. On the page the cells below are numbered 87 and 222: it was not run in
+    *Run all* stops here. On the page the cells below were numbered 87 and 222: it was not run in
     one go.
     """
 
@@ -466,11 +470,11 @@ class leftover_cell:
         return what_happens(lambda: run_all()["shapes"])
 
 
-@exhibit(CRASHES, EXPLORATION, crash=TypeError)
+@exhibit(CRASHES, KZAJAC97, crash=TypeError)
 class transform_each_word:
     """The function has a heading and no body, so it returns None.
 
-    On the page, the section is a heading with nothing below it. Python does not mind a function
+    On the page, the section was a heading with nothing below it. Python does not mind a function
     like that; the residual connection does.
     """
 
@@ -493,7 +497,7 @@ class transform_each_word:
         return what_happens(lambda: (X + transform(X, W_1, W_2)).shape)
 
 
-@exhibit(LUCKY, ENCODER_TUTORIAL)
+@exhibit(LUCKY, f"{KOSMIDER}; {KOSMIDER_RELEASE}")
 class mask_with_a_help_text:
     """The description stands before the `def`, so it does not belong to the function.
 
@@ -527,7 +531,7 @@ class mask_with_a_help_text:
         return f"__doc__ is {doc if doc is None else ' '.join(doc.split())[:30] + '...'}"
 
 
-@exhibit(LUCKY, ENCODER_TUTORIAL)
+@exhibit(LUCKY, KOSMIDER_DEMO)
 class judge_a_translator:
     """The model is judged by a sentence that it was trained on.
 

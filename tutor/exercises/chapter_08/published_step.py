@@ -65,7 +65,7 @@ published_step = Exercise(
     minutes=12,
     text="""\
 One step of beam search, for one sentence with $k$ beams: each beam proposes all $V$ tokens, and the
-best $k$ proposals stay. A published tutorial does it as below, and it holds **two mistakes** that
+best $k$ proposals stay. A published tutorial once did it as below, with **two mistakes** that
 raise no error. **Find both and mend them.** The new totals must be log-probabilities of the longer
 beams, the best first.""",
     hints=(

@@ -1,0 +1,106 @@
+"""Where mistakes were seen: what `Exhibit.seen` says, with a link and the date or commit of each.
+
+Pages are mended, so nothing here is said of today: a thread bears the month in which it was opened.
+"""
+
+
+def thread(project, number, month, note=""):
+    """A thread of "owner/name" on GitHub. The address leads to pull requests, too."""
+    return f"[{project}#{number}](https://github.com/{project}/issues/{number}), {month}{note}"
+
+
+def at_commit(words, project, commit, path):
+    """A file of "owner/name" on GitHub as it was at `commit`, all 40 digits."""
+    return f"[{words}](https://github.com/{project}/blob/{commit}/{path}), commit {commit[:7]}"
+
+
+# ---- the four tutorials that this course started from; two of them bear no date
+
+OUR_COPY = "in the copy that this course started from in November 2026"
+
+KOSMIDER = (
+    "[Kosmider, *Transformer Tutorial with PyTorch*]"
+    f"(https://michaelkosmider.github.io/transformertutorial/), {OUR_COPY}"
+)
+KOSMIDER_RELEASE = (
+    "[release 0.1.1 of its code]"
+    "(https://pypi.org/project/transformer-components-michaelkosmider/0.1.1/), August 2025"
+)
+KOSMIDER_MENDED = f"{KOSMIDER}; right in {KOSMIDER_RELEASE}"
+KOSMIDER_CODE = "michaelkosmider/transformer_tutorial_code"
+KOSMIDER_SEARCH = "transformer_components/transformer_encoder_decoder.py"
+KOSMIDER_BEAMS = "; ".join(
+    at_commit(words, KOSMIDER_CODE, commit, KOSMIDER_SEARCH)
+    for words, commit in (
+        ("Kosmider's beam search", "9b1b6152e2fb241e41d381e8542cf21e40a417b6"),
+        ("mended", "03b573918b057b5694dc63d3767aa8cdc9288406"),
+    )
+)
+KOSMIDER_CACHE = "; ".join(
+    [
+        at_commit(
+            "Kosmider's beam search with a cache",
+            KOSMIDER_CODE,
+            "3e0198e00742ecf2346bba7c34ff48f28b93230c",
+            KOSMIDER_SEARCH,
+        ),
+        KOSMIDER_RELEASE,
+    ]
+)
+KOSMIDER_DEMO = at_commit(
+    "Kosmider's notebook",
+    KOSMIDER_CODE,
+    "3e0198e00742ecf2346bba7c34ff48f28b93230c",
+    "demo/demo.ipynb",
+)
+KZAJAC97 = at_commit(
+    "kzajac97, *Reconstructing Transformer*",
+    "kzajac97/reconstructing-transformer",
+    "3d83527efcae71255186514adc8e077b761548c5",
+    "notebooks/reconstructing-transformer.ipynb",
+)
+# Of these two the author's page is known for certain, so the link leads there.
+WORDEN = (
+    "[Worden](https://medium.com/@drewpworden), "
+    "*Under the Hood: Transformer Architecture*, 28 April 2024"
+)
+LEPELAARS = f"[Lepelaars](https://wandb.ai/carlolepelaars), *Transformer Deep Dive*, {OUR_COPY}"
+
+# ---- public threads
+
+PYTORCH = "pytorch/pytorch"
+FLOAT_MASK = thread(PYTORCH, 21518, "June 2019")
+EMPTY_ROW = "; ".join([thread(PYTORCH, 41508, "July 2020"), thread(PYTORCH, 103963, "June 2023")])
+OPPOSITE_MASKS = "; ".join(
+    [
+        thread("rasbt/LLMs-from-scratch", 1061, "August 2026", ", mended by thread 1062"),
+        thread(PYTORCH, 120668, "February 2024", ", a warning for the documentation"),
+    ]
+)
+NORM_AND_RESIDUAL = thread(PYTORCH, 61165, "July 2021", ", mended by thread 61692")
+
+ANNOTATED = "harvardnlp/annotated-transformer"
+ANNOTATED_VARIANCE = thread(ANNOTATED, 122, "April 2024")
+ANNOTATED_ORDER = "; ".join(
+    [
+        thread(ANNOTATED, 1, "April 2018"),
+        thread(ANNOTATED, 13, "May 2018"),
+        thread(ANNOTATED, 92, "May 2022"),
+        at_commit(
+            "its code, with a comment that says so",
+            ANNOTATED,
+            "0a91a254735c07532e23733dce8a693e504f3a08",
+            "the_annotated_transformer.py",
+        ),
+    ]
+)
+BERT_EPSILON = thread("codertimo/BERT-pytorch", 30, "October 2018")
+BERT_POSITIONS = thread("codertimo/BERT-pytorch", 18, "October 2018", ", mended by thread 24")
+DOUBLED_EXPONENT = thread("SamLynnEvans/Transformer", 25, "September 2020")
+ODD_WIDTH = thread("zhouhaoyi/Informer2020", 224, "September 2021")
+
+KERAS_TRANSLATOR = thread("keras-team/keras-io", 1997, "November 2024", ", which mended it")
+SUM_OF_LOSSES = thread("huggingface/transformers", 7546, "October 2020")
+CACHE_OF_BEAMS = thread("huggingface/transformers", 46612, "June 2026", ", mended by thread 46819")
+OFFSET = thread("skyzh/tiny-llm", 46, "August 2025", ", which mended an offset that counted wrong")
+TOKENS_TO_SACREBLEU = thread("mjpost/sacrebleu", 162, "September 2021", ", about its warning")
