@@ -191,6 +191,16 @@ def test_dropout_drops_each_place_equally_often_and_none_because_of_its_neighbou
     assert ((zero.T.cov() - (share * (1 - share)) * torch.eye(16)).abs() < error).all()
 
 
+def test_dropout_on_another_device_is_pytorchs(monkeypatch):
+    # Apple's GPUs draw 32 bits for a number of 64: half of the bytes would repeat a sign.
+    monkeypatch.setattr(torch, "randint", lambda *_, **__: pytest.fail("drew bytes"))
+    X = torch.ones(2, 3, 8, device="meta", requires_grad=True)
+    Dropout(0.1)(X).sum().backward()
+    assert X.grad.shape == X.shape
+    with pytest.raises(pytest.fail.Exception, match="drew bytes"):
+        Dropout(0.1)(torch.ones(2, 3, 8))
+
+
 @all_kinds
 def test_dropout_off_is_repeatable_and_on_is_not(kind):
     model = small_model(dropout=0.3, **kind)
