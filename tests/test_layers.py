@@ -30,6 +30,7 @@ from tutor import (
 )
 from tutor.encoder import Dropout
 from tutor.interop import to_pytorch
+from tutor.transformer import check_ids
 
 few = settings(max_examples=20)
 both_orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
@@ -345,6 +346,31 @@ def test_bad_ids_are_named(source, target, words):
         source = source.long()
     with pytest.raises(ValueError, match=words):
         small_model()(source, target)
+
+
+class OfAnotherDevice(torch.Tensor):
+    """Ids on the CPU that say they lie elsewhere: a stand-in for those of a GPU."""
+
+    @property
+    def device(self):
+        return self.elsewhere
+
+
+@pytest.mark.parametrize(("elsewhere", "looks"), [("mps", True), ("xpu", True), ("cuda", False)])
+def test_ids_are_looked_at_wherever_the_embedding_does_not_check_itself(elsewhere, looks):
+    ids = torch.tensor([[4, 11]]).as_subclass(OfAnotherDevice)
+    ids.elsewhere = torch.device(elsewhere)
+    if looks:
+        with pytest.raises(ValueError, match="between 0 and 10.*found 4 to 11"):
+            check_ids(ids, 11)
+        ids[0, 1] = 10
+    check_ids(ids, 11)
+
+
+def test_ids_without_numbers_pass_for_their_shape():
+    check_ids(torch.ones(2, 3, dtype=torch.int64, device="meta"), 11)
+    with pytest.raises(ValueError, match=r"shape \(N, T\).*\(3,\)"):
+        check_ids(torch.ones(3, dtype=torch.int64, device="meta"), 11)
 
 
 def test_lists_instead_of_tensors_are_named():
