@@ -320,6 +320,29 @@ def test_widths_of_the_heads_come_from_the_configuration():
         assert a.W_V.shape == (12, 10) and a.W_O.shape == (10, 12)
 
 
+# ---- as a graph
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_the_model_compiles_into_one_graph(training):
+    torch.compiler.reset()
+    model = small_model(num_layers=1, dropout=0.3).train(training)
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    expected, actual = (f(SOURCE, TARGET) for f in (model, compiled))
+    assert actual.shape == expected.shape
+    assert training or actual.equal(expected)
+
+
+@all_kinds
+def test_the_model_exports_with_free_sizes(kind):
+    model = small_model(num_layers=1, **kind).eval()
+    N, S, T = (torch.export.Dim(name, min=2, max=16) for name in "NST")
+    sizes = {"source_ids": {0: N, 1: S}, "target_ids": {0: N, 1: T}}
+    graph = torch.export.export(model, (SOURCE, TARGET), dynamic_shapes=sizes).module()
+    for ids in ((SOURCE, TARGET), (TARGET.repeat(2, 1), SOURCE.repeat(2, 1))):
+        assert_equal(graph(*ids), model(*ids))
+
+
 # ---- bad input
 
 
