@@ -9,6 +9,7 @@ import copy
 import math
 from typing import NamedTuple
 
+import pytest
 import torch
 from hypothesis import strategies as st
 from torch import nn
@@ -73,6 +74,26 @@ def small_model(seed=0, **changes):
     config = dict(vocab_size=11, d_model=12, num_heads=3, d_ff=10, num_layers=2, dropout=0.0,
                   max_len=16)  # fmt: skip
     return randomize(Transformer(TransformerConfig(**config | changes)), seed)
+
+
+def compiled(model, way, *ids):
+    """What to call, and the model to listen to; it has read `ids` once, so its code is made."""
+    torch.compiler.reset()
+    run = model
+    if way == "around":
+        run = model = torch.compile(model, backend="eager")
+    elif way == "layers in place":
+        for layer in (*model.encoder.layers, *model.decoder.layers):
+            layer.compile(backend="eager")
+    elif way == "inside a function":
+        run = torch.compile(lambda *ids: model(*ids), backend="eager")
+    run(*ids)
+    return run, model
+
+
+all_ways_to_compile = pytest.mark.parametrize(
+    "way", ["around", "layers in place", "inside a function"]
+)
 
 
 class TransformerTwin(nn.Module):

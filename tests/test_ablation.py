@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from pytorch_twins import small_model
+from pytorch_twins import all_ways_to_compile, compiled, small_model
 
 from tutor import load_pretrained, record_attention
 from tutor.evaluation.ablation import all_heads, attention_of, without_heads
@@ -72,6 +72,18 @@ def test_nothing_stays_behind_after_an_error():
     with pytest.raises(IndexError), without_heads(MODEL, [("cross", 0, 0), ("cross", 7, 0)]):
         pass  # there is no such layer: the head before it is given back as well
     assert hooks(MODEL) == 0
+
+
+@all_ways_to_compile
+def test_a_compiled_model_feels_it_as_well(way):
+    model, heads = small_model(num_layers=1), [("encoder", 0, 1), ("cross", 0, 2)]
+    whole = model(SOURCE, TARGET)
+    with without_heads(model, heads):
+        expected = model(SOURCE, TARGET)
+    run, model = compiled(model, way, SOURCE, TARGET)
+    with without_heads(model, heads):
+        assert torch.allclose(run(SOURCE, TARGET), expected)
+    assert torch.allclose(run(SOURCE, TARGET), whole) and not torch.allclose(expected, whole)
 
 
 def test_greedy_decoding_feels_it_at_every_step():

@@ -30,6 +30,7 @@ from tutor import (
 )
 from tutor.encoder import Dropout
 from tutor.exchange.pytorch import to_pytorch
+from tutor.transformer import check_ids
 
 few = settings(max_examples=20)
 both_orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
@@ -191,6 +192,16 @@ def test_dropout_drops_each_place_equally_often_and_none_because_of_its_neighbou
     assert ((zero.T.cov() - (share * (1 - share)) * torch.eye(16)).abs() < error).all()
 
 
+def test_dropout_on_another_device_is_pytorchs(monkeypatch):
+    # Apple's GPUs draw 32 bits for a number of 64: half of the bytes would repeat a sign.
+    monkeypatch.setattr(torch, "randint", lambda *_, **__: pytest.fail("drew bytes"))
+    X = torch.ones(2, 3, 8, device="meta", requires_grad=True)
+    Dropout(0.1)(X).sum().backward()
+    assert X.grad.shape == X.shape
+    with pytest.raises(pytest.fail.Exception, match="drew bytes"):
+        Dropout(0.1)(torch.ones(2, 3, 8))
+
+
 @all_kinds
 def test_dropout_off_is_repeatable_and_on_is_not(kind):
     model = small_model(dropout=0.3, **kind)
@@ -309,6 +320,29 @@ def test_widths_of_the_heads_come_from_the_configuration():
         assert a.W_V.shape == (12, 10) and a.W_O.shape == (10, 12)
 
 
+# ---- as a graph
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_the_model_compiles_into_one_graph(training):
+    torch.compiler.reset()
+    model = small_model(num_layers=1, dropout=0.3).train(training)
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    expected, actual = (f(SOURCE, TARGET) for f in (model, compiled))
+    assert actual.shape == expected.shape
+    assert training or actual.equal(expected)
+
+
+@all_kinds
+def test_the_model_exports_with_free_sizes(kind):
+    model = small_model(num_layers=1, **kind).eval()
+    N, S, T = (torch.export.Dim(name, min=2, max=16) for name in "NST")
+    sizes = {"source_ids": {0: N, 1: S}, "target_ids": {0: N, 1: T}}
+    graph = torch.export.export(model, (SOURCE, TARGET), dynamic_shapes=sizes).module()
+    for ids in ((SOURCE, TARGET), (TARGET.repeat(2, 1), SOURCE.repeat(2, 1))):
+        assert_equal(graph(*ids), model(*ids))
+
+
 # ---- bad input
 
 
@@ -335,6 +369,31 @@ def test_bad_ids_are_named(source, target, words):
         source = source.long()
     with pytest.raises(ValueError, match=words):
         small_model()(source, target)
+
+
+class OfAnotherDevice(torch.Tensor):
+    """Ids on the CPU that say they lie elsewhere: a stand-in for those of a GPU."""
+
+    @property
+    def device(self):
+        return self.elsewhere
+
+
+@pytest.mark.parametrize(("elsewhere", "looks"), [("mps", True), ("xpu", True), ("cuda", False)])
+def test_ids_are_looked_at_wherever_the_embedding_does_not_check_itself(elsewhere, looks):
+    ids = torch.tensor([[4, 11]]).as_subclass(OfAnotherDevice)
+    ids.elsewhere = torch.device(elsewhere)
+    if looks:
+        with pytest.raises(ValueError, match="between 0 and 10.*found 4 to 11"):
+            check_ids(ids, 11)
+        ids[0, 1] = 10
+    check_ids(ids, 11)
+
+
+def test_ids_without_numbers_pass_for_their_shape():
+    check_ids(torch.ones(2, 3, dtype=torch.int64, device="meta"), 11)
+    with pytest.raises(ValueError, match=r"shape \(N, T\).*\(3,\)"):
+        check_ids(torch.ones(3, dtype=torch.int64, device="meta"), 11)
 
 
 def test_lists_instead_of_tensors_are_named():

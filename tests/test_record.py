@@ -1,10 +1,12 @@
 """Recorded attention is that of the very forward pass, and nothing stays behind."""
 
 import math
+import subprocess
+import sys
 
 import pytest
 import torch
-from pytorch_twins import assert_equal, small_model
+from pytorch_twins import all_ways_to_compile, assert_equal, compiled, small_model
 
 from tutor import MultiHeadAttention, record_attention
 
@@ -84,3 +86,34 @@ def test_one_layer_alone_can_be_recorded():
     with record_attention(layer) as attention:
         layer(torch.ones(1, 4, 12, dtype=torch.float64))
     assert_equal(attention["encoder"][0], torch.full((1, 3, 4, 4), 0.25, dtype=torch.float64))
+
+
+@all_ways_to_compile
+def test_a_compiled_model_is_recorded_as_well(way):
+    with record_attention(model := small_model(num_layers=1)) as expected:
+        model(SOURCE, TARGET)
+    run, model = compiled(model, way, SOURCE, TARGET)
+    with record_attention(model) as attention:
+        run(SOURCE, TARGET)
+    for kind in expected:
+        for A, B in zip(attention[kind], expected[kind], strict=True):
+            assert_equal(A, B)
+    torch.compiler.set_stance("fail_on_recompile")  # afterwards compiled code runs again
+    try:
+        run(SOURCE, TARGET)
+    finally:
+        torch.compiler.set_stance("default")
+
+
+def test_recording_does_not_load_the_compiler_which_takes_a_second():
+    code = """if True:
+        import sys, torch, tutor
+        from tutor.ablation import without_heads
+        model = tutor.Transformer(tutor.TransformerConfig(9, 4, 1, 4, 1))
+        ids = torch.ones(1, 1, dtype=int)
+        with tutor.record_attention(model), without_heads(model, [("cross", 0, 0)]):
+            model(ids, ids)
+        print("torch._dynamo" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr

@@ -7,16 +7,17 @@ from tutor.attention import MultiHeadAttention
 
 
 class Dropout(nn.Dropout):
-    """nn.Dropout that draws one random byte a number: on a CPU the drawing takes the time.
+    """nn.Dropout that draws one random byte a number on a CPU, where the drawing takes the time.
 
     A draw of 64 bits serves eight numbers. p is rounded down to a 256th (below 1/256 it is exact),
-    and the survivors are divided by the share that is then kept.
+    and the survivors are divided by the share that is then kept. On other devices it is nn.Dropout
+    itself: not every one of them draws 64 bits for a number of 64.
     Source: Srivastava et al. 2014, section 4; the division: section 10. Their p is the share kept.
     """
 
     def forward(self, X):
         drop = int(256 * self.p)  # of 256 bytes
-        if not self.training or drop in (0, 256):
+        if not self.training or drop in (0, 256) or X.device.type != "cpu":
             return super().forward(X)
         draws = torch.randint(-(2**63), 2**63 - 1, (X.numel() // 8 + 1,), device=X.device)
         byte = draws.view(torch.uint8)[: X.numel()].view_as(X)  # (N, T, d_model), 0 to 255

@@ -1,7 +1,10 @@
 """Collecting the attention matrices of a forward pass."""
 
-from contextlib import contextmanager
+import sys
+from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
+
+import torch
 
 
 class Recording(NamedTuple):
@@ -24,6 +27,13 @@ class Recording(NamedTuple):
         return ["[BOS]", *self.target[:-1]]
 
 
+def uncompiled():
+    """A context in which compiled models run as they are written: compiled code calls no hooks."""
+    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and loading it takes a second
+        return nullcontext()
+    return torch.compiler.set_stance("force_eager")
+
+
 @contextmanager
 def record_attention(model):
     """Collect the attention matrices that `model` computes inside the `with` block.
@@ -33,7 +43,8 @@ def record_attention(model):
         attention["cross"][0]                      # layer 0: (N, h, T, S)
 
     Yields a dict from kind ("encoder", "decoder", "cross") to a list with one matrix a layer. They
-    are those of the very forward pass, detached; a second pass replaces those of the first.
+    are those of the very forward pass, detached; a second pass replaces those of the first. What
+    `torch.compile` has compiled runs uncompiled inside the block.
     """
     attention = {"encoder": [], "decoder": [], "cross": []}
     hooks = []
@@ -54,7 +65,8 @@ def record_attention(model):
         elif hasattr(layer, "self_attention"):
             listen("encoder", layer.self_attention)
     try:
-        yield attention
+        with uncompiled():
+            yield attention
     finally:
         for hook in hooks:
             hook.remove()

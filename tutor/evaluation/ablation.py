@@ -2,6 +2,8 @@
 
 from contextlib import ExitStack, contextmanager
 
+from tutor.record import uncompiled
+
 KINDS = ("encoder", "decoder", "cross")  # as in `tutor.record.record_attention`
 
 
@@ -27,7 +29,8 @@ def without_heads(model, heads):
     """Inside the `with` block the given heads, a list of (kind, layer, head), add nothing.
 
     Their weights are replaced by 0, which is the same as a W_O whose rows of these heads are 0.
-    The weights of the others stay as they are. Source: Michel et al. 2019, section 2.3.
+    The weights of the others stay as they are. What `torch.compile` has compiled runs uncompiled
+    inside the block. Source: Michel et al. 2019, section 2.3.
     """
 
     def silence(head):
@@ -42,4 +45,5 @@ def without_heads(model, heads):
         for kind, layer, head in heads:
             weights = attention_of(model, kind, layer).weights
             stack.callback(weights.register_forward_hook(silence(head)).remove)
+        stack.enter_context(uncompiled())
         yield

@@ -10,7 +10,6 @@ translator.json     what a program needs besides: ids, limits and sizes
 
 import copy
 import logging
-import math
 import os
 import tempfile
 import warnings
@@ -140,12 +139,6 @@ def quiet():
         logging.disable(logging.NOTSET)
 
 
-def embed_unchecked(model, ids, start=0):
-    """model.embed without its look at the ids' values, which no graph can hold: (N, T, d_model)."""
-    X = model.embedding(ids) * math.sqrt(model.config.d_model)  # (N, T, d_model)
-    return model.positions(X, start)
-
-
 class EncoderGraph(nn.Module):
     """All that is computed once a sentence. Called as (source_ids), (N, S)."""
 
@@ -154,9 +147,7 @@ class EncoderGraph(nn.Module):
         self.model = model
 
     def forward(self, source_ids):
-        memory = self.model.encoder(
-            embed_unchecked(self.model, source_ids), padding_mask(source_ids)
-        )
+        memory = self.model.encode(source_ids)  # (N, S, d_model)
         K, V = zip(
             *(
                 layer.cross_attention.attention.project_keys_values(memory)
@@ -177,7 +168,7 @@ class StepGraph(nn.Module):
     def forward(self, ids, source_ids, memory_K, memory_V, past_K, past_V):
         layers = [GivenLayer(*x) for x in zip(past_K, past_V, memory_K, memory_V, strict=True)]
         cache = GivenCache(padding_mask(source_ids))
-        X = embed_unchecked(self.model, ids, start=past_K.shape[3])  # (N, 1, d_model)
+        X = self.model.embed(ids, start=past_K.shape[3])  # (N, 1, d_model)
         for layer, kept in zip(self.model.decoder.layers, layers, strict=True):
             X = cache.layer_step(layer, kept, X)
         E = self.model.logits(self.model.decoder.norm(X))  # (N, 1, vocab_size)

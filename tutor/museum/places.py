@@ -23,8 +23,8 @@ KOSMIDER = (
     f"(https://michaelkosmider.github.io/transformertutorial/), {OUR_COPY}"
 )
 KOSMIDER_RELEASE = (
-    "[release 0.1.1 of its code]"
-    "(https://pypi.org/project/transformer-components-michaelkosmider/0.1.1/), August 2025"
+    "release 0.1.1, August 2025, of [its code]"
+    "(https://github.com/michaelkosmider/transformer_tutorial_code)"
 )
 KOSMIDER_MENDED = f"{KOSMIDER}; right in {KOSMIDER_RELEASE}"
 KOSMIDER_CODE = "michaelkosmider/transformer_tutorial_code"
