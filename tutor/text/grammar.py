@@ -3,6 +3,13 @@
 A small grammar writes both sentences at once. Every French word is written down together with the
 English words it translates, so the gold alignment costs nothing. The French is a function of the
 English: one English sentence never gets two translations.
+
+What the links say where one could argue: "is riding" is one verb, so both words link to "monte",
+and "not" links to both "ne" and "pas". An article links to the article that renders it, in a
+contraction too: in "joue du piano", "du" holds "the". A French word that renders no English one is
+unlinked: "des" where English has no article, "au" in "joue au football", "de" after "pas" unless it
+renders "a" or "no" ("Il n'y a pas de chien": "no" is "ne", "pas" and "de"). So is an English word
+that French leaves out: "in" of "in the morning" ("le matin"), "at" of "at night" ("la nuit").
 """
 
 from __future__ import annotations
@@ -10,7 +17,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import NamedTuple, TypeVar
 
@@ -18,17 +25,22 @@ from tutor.text.lexicon import (
     ADJECTIVES,
     ATTRIBUTE_ONLY,
     BEFORE_VOWEL,
-    BETWEEN,
     CLASHES,
     DONE,
+    EACH,
     EYES,
+    FOR_ONE,
     H_MUTE,
     HAIR,
     KINDS,
     MANNERS,
+    MAY_LACK,
+    NEVER_AT,
     NO_DEGREE,
     NOUNS,
+    NOW,
     NUMBERS,
+    ONE_AT_A_TIME,
     OUTDOORS,
     POSTURES,
     QUALITIES,
@@ -157,31 +169,31 @@ _OF_KIND = {noun.kind: _nouns_of(noun.kind) for noun in NOUNS.values()}
 _PEOPLE = _nouns_of(*KINDS["people"])
 _OLDER = _nouns_of(*KINDS["older"])
 _ANIMALS = _nouns_of(*KINDS["animals"])
-_DESCRIBED = _nouns_of(*QUALITIES)
+_DESCRIBED = tuple(noun for noun in NOUNS.values() if noun.english in QUALITIES)
 _PLACED = _nouns_of(*WHERE)
-# "Il ne mange pas de pomme" is natural, "il ne regarde pas de lac" is not: these take "the".
-_NEVER_NONE = frozenset(
-    _PEOPLE
-    + _ANIMALS
-    + _nouns_of("building", "venue", "area", "waters", "height", "barrier", "landmark", "vessel")
-    + _nouns_of("instrument")
-)
 _PREDICATES = {
-    kind: tuple(quality for quality in qualities if quality.english not in ATTRIBUTE_ONLY)
-    for kind, qualities in QUALITIES.items()
+    noun: tuple(quality for quality in qualities if quality.english not in ATTRIBUTE_ONLY)
+    for noun, qualities in QUALITIES.items()
 }
 _VERBS_OF = {
     kind: tuple(verb for verb in VERBS if kind in verb.subjects)
     for kind in KINDS["people"] + KINDS["animals"]
 }
-_OWNED = _nouns_of("pet", "toy", "container", "device", "outfit", "accessory", "car", "cycle")
+_OWNED = _nouns_of("pet", "tiny", "container", "device", "outfit", "accessory", "cycle") + (
+    NOUNS["car"],
+    NOUNS["van"],
+    NOUNS["truck"],
+)
+_THINGS = tuple(noun for noun in _OWNED if noun.kind != "outfit")
 _OWNER = {"man": "his", "boy": "his", "woman": "her", "girl": "her"}
 _POSSESSIVE = {"his": ("son", "sa", "ses"), "her": ("son", "sa", "ses"),
                "their": ("leur", "leur", "leurs")}  # fmt: skip
+_NUMBERS = tuple(NUMBERS)[:3] * 3 + tuple(NUMBERS)  # crowds of actresses are rare
+_SEVERAL = ("bare", "the") * 4 + ("two", "three", "these", "some", "several", "many")
 _MANY = ("bare",) * 5 + ("the",) * 5 + ("number",) * 7 + ("some", "these", "several", "many") * 2
 _SHAPES = (
-    ("act",) * 37 + ("relative",) * 9 + ("be",) * 19 + ("posture",) * 6 + ("there",) * 8
-    + ("place",) * 7 + ("have",) * 7 + ("ride",) * 2 + ("instrument",) * 3 + ("sport",) * 2
+    ("act",) * 43 + ("relative",) * 9 + ("be",) * 16 + ("posture",) * 5 + ("there",) * 8
+    + ("place",) * 5 + ("have",) * 7 + ("ride",) * 2 + ("instrument",) * 3 + ("sport",) * 2
 )  # fmt: skip
 
 
@@ -210,6 +222,7 @@ class _Caption:
         self.combinations: list[Combination] = []
         self.nouns: list[Noun] = []
         self.times = TIMES
+        self.clothed = False  # whether the subject's clothes are named
 
     # Chance. Python promises the same numbers on every version for random() alone.
 
@@ -220,8 +233,8 @@ class _Caption:
         return options[int(self.rng.random() * len(options))]
 
     def pick_rare(self, options: Sequence[Item], form: str) -> Item:
-        """The one of four random options whose `form` was used least: no word stays rare."""
-        drawn = [self.pick(options) for _ in range(4)]
+        """The one of six random options whose `form` was used least: no word stays rare."""
+        drawn = [self.pick(options) for _ in range(6)]
         chosen = min(drawn, key=lambda option: self.used[option.english, form])
         self.used[chosen.english, form] += 1
         return chosen
@@ -263,70 +276,75 @@ class _Caption:
         plural: bool = False,
         determiner: str = "",
         adjectives: float = 0.4,
-        negated: bool = False,
-        done: str = "",
+        role: str = "subject",
+        done: Collection[str] = (),
     ) -> _Referent:
         """Write a noun with determiner and adjectives.
 
-        `negated` marks the direct object of a negated verb; `done` is an adjective to avoid.
+        `role` decides which determiners fit: "subject", "object", "definite", or "lacking", the
+        object of a negated verb. `done` holds adjectives to avoid. For trousers, which English has
+        in the plural alone, `plural` says whether several people have a pair each.
         """
         referent = _Referent(
             (noun,),
             english_plural=plural and noun.number != "mass" or noun.number in ("pair", "plural"),
-            french_plural=plural and noun.number == "count" or noun.number == "plural",
+            french_plural=plural and noun.number in ("count", "pair") or noun.number == "plural",
             feminine=noun.gender == "f",
         )
         self.nouns.append(noun)
-        determiner = determiner or self.pick_determiner(noun, referent.english_plural, negated)
+        determiner = determiner or self.pick_determiner(noun, referent.english_plural, role)
         chosen = self.pick_adjectives(referent, done) if self.chance(adjectives) else ()
         before = next((adjective for adjective in chosen if adjective.before), None)
         after = next((adjective for adjective in chosen if not adjective.before), None)
 
         at_determiner = self.en("" if determiner == "bare" else determiner)
-        at_before = self.en(before.english if before else "")
-        at_after = self.en(after.english if after else "")
+        in_order = sorted(chosen, key=lambda adjective: adjective.rank)
+        at = {adjective: self.en(adjective.english) for adjective in in_order}
         at_noun = self.en(noun.english_plural if referent.english_plural else noun.english)
 
-        self.french_determiner(determiner, referent, bool(before), negated, at_determiner)
+        self.french_determiner(determiner, referent, bool(before), role, at_determiner)
         french = noun.french_plural if referent.french_plural else noun.french
         if before:
             form = before.forms[referent.agreement]
             if referent.agreement == "ms" and starts_with_vowel_sound(french):
                 form = BEFORE_VOWEL.get(form, form)  # un bel arbre
-            self.fr(form, at_before)
+            self.fr(form, at[before])
         self.fr(french, at_noun)
         if after:
-            self.fr(after.forms[referent.agreement], at_after)
+            self.fr(after.forms[referent.agreement], at[after])
         return referent._replace(adjectives=chosen)
 
-    def pick_adjectives(self, referent: _Referent, done: str) -> tuple[Adjective, ...]:
+    def pick_adjectives(self, referent: _Referent, done: Collection[str]) -> tuple[Adjective, ...]:
         """One adjective, sometimes two: one that French puts before the noun and one after."""
-        qualities = QUALITIES[referent.nouns[0].kind]
+        qualities = QUALITIES[referent.nouns[0].english]
         if done:
-            qualities = tuple(quality for quality in qualities if quality.english != done)
+            qualities = tuple(quality for quality in qualities if quality.english not in done)
         first = self.pick_for(referent, qualities)
         others = tuple(q for q in qualities if q.before != first.before and not _clash(first, q))
-        if others and self.chance(0.12):
+        others = tuple(q for q in others if "pretty" not in (first.english, q.english))
+        if others and self.chance(0.12):  # "pretty dirty" is rather dirty, not pretty
             return first, self.pick_for(referent, others)
         return (first,)
 
-    def pick_determiner(self, noun: Noun, plural: bool, negated: bool) -> str:
-        if negated and noun in _NEVER_NONE:
-            return "the"
+    def pick_determiner(self, noun: Noun, plural: bool, role: str) -> str:
         if noun.number == "mass":
-            return self.pick(("bare", "bare", "the"))
+            return "the" if role == "definite" else self.pick(("bare", "bare", "the"))
+        if role == "definite":
+            return self.pick(("the", "the", "these" if plural else "this"))
         if not plural:
-            return self.pick(("a", "a", "a", "the", "the", "the" if negated else "this"))
-        if negated or noun.number != "count":
+            return self.pick(("a", "a", "a", "the", "the", "the" if role == "lacking" else "this"))
+        if role == "lacking" or noun.number != "count":
             return self.pick(("bare", "the"))
+        if role == "object":
+            return self.pick(_SEVERAL)
         determiner = self.pick(_MANY)
-        return self.pick(tuple(NUMBERS)) if determiner == "number" else determiner
+        return self.pick(_NUMBERS) if determiner == "number" else determiner
 
     def french_determiner(
-        self, english: str, to: _Referent, before: bool, negated: bool, links: tuple[int, ...]
+        self, english: str, to: _Referent, before: bool, role: str, links: tuple[int, ...]
     ) -> None:
         masculine, singular = not to.feminine, not to.french_plural
-        if english == "no" or negated and english in ("a", "bare"):
+        if english == "no" or role == "lacking" and english in ("a", "bare"):
             self.fr("de", links)  # il ne mange pas de pomme
         elif english == "bare" and to.nouns[0].number == "mass":
             self.fr("de le" if masculine else "de la", links)
@@ -347,23 +365,23 @@ class _Caption:
         else:
             self.fr(NUMBERS[english], links)
 
-    def subject(self, nouns: tuple[Noun, ...]) -> _Referent:
+    def subject(self, nouns: tuple[Noun, ...], role: str = "subject") -> _Referent:
         """Write a subject: two joined by "and", or one, perhaps with clothes, hair or eyes."""
         noun, plural = self.pick_noun(nouns, 0.4)
         other = self.pick(nouns)
         shape = self.rng.random()
         if shape < 0.12 and other is not noun:
-            determiner = self.pick(("a", "the"))
+            determiner = "the" if role == "definite" else self.pick(("a", "the"))
             left = self.noun_phrase(noun, determiner=determiner, adjectives=0.15)
             self.both("and", "et")
             right = self.noun_phrase(other, determiner=determiner, adjectives=0.15)
             feminine = left.feminine and right.feminine
             adjectives = left.adjectives + right.adjectives
             return _Referent((noun, other), True, True, feminine, adjectives)
-        referent = self.noun_phrase(noun, plural)
+        referent = self.noun_phrase(noun, plural, role=role)
         if noun in _OLDER and shape > 0.88:
             self.dressed(referent)
-        elif noun in _OLDER and shape > 0.83:
+        elif noun in _OLDER and shape > 0.83 and ADJECTIVES["blond"] not in referent.adjectives:
             self.hair(noun)
         return referent
 
@@ -371,8 +389,9 @@ class _Caption:
         """Write "in red shirts", "en chemise rouge": French leaves the garment singular."""
         kind = "gown" if wearer.nouns[0].kind in ("woman", "girl") else "outfit"
         garment = self.pick(_OF_KIND[kind] if self.chance(0.4) else _OF_KIND["outfit"])
+        self.clothed = True
         worn = _Referent((garment,), False, False, garment.gender == "f")
-        quality = self.pick_for(worn, tuple(q for q in QUALITIES[garment.kind] if not q.before))
+        quality = self.pick_for(worn, tuple(q for q in QUALITIES[garment.english] if not q.before))
         at_in = self.en("in")
         several = wearer.english_plural or garment.number == "pair"
         self.en("" if several else "a")
@@ -422,7 +441,7 @@ class _Caption:
         if negated:
             self.fr("pas", at_not)
         if adverb:
-            self.fr(BETWEEN.get(adverb) or MANNERS[adverb], at_adverb)
+            self.fr(MANNERS[adverb], at_adverb)
 
     def be(self, subject: _Referent, negated: bool) -> None:
         self.verb(subject, "", "est", "sont", negated)
@@ -432,10 +451,12 @@ class _Caption:
         options = _VERBS_OF[subject.nouns[0].kind]
         for noun in subject.nouns[1:]:
             options = tuple(verb for verb in options if noun.kind in verb.subjects)
+        if self.clothed:  # nobody wears a coat in a shirt
+            options = tuple(verb for verb in options if verb.english != "wearing")
         chosen = self.pick_for(subject, options)
         adverb = ""
-        if not negated and self.chance(modified):
-            adverb = self.pick(chosen.manners * 2 + tuple(BETWEEN))
+        if not negated and chosen.manners and self.chance(modified):
+            adverb = self.pick(chosen.manners)
         words = chosen.english.split()
         self.verb(
             subject,
@@ -452,7 +473,10 @@ class _Caption:
         elif not negated and not adverb and subject.nouns[0] in _OLDER and self.chance(0.15):
             self.company(subject)
         if chosen.settings and self.chance(0.45 if chosen.objects else 0.85):
-            self.setting(chosen.settings)
+            at = chosen.english not in NEVER_AT
+            self.setting(chosen.settings, subject.english_plural, at=at)
+        if negated:
+            self.times = NOW
 
     def company(self, subject: _Referent) -> None:
         if subject.english_plural:
@@ -461,29 +485,53 @@ class _Caption:
             self.both("alone", "seule" if subject.feminine else "seul")
 
     def object(self, subject: _Referent, verb: Verb, negated: bool) -> None:
-        noun, plural = self.pick_noun(_nouns_of(*verb.objects), 0.4)
-        owner = "their" if subject.english_plural else _OWNER.get(subject.nouns[0].kind)
-        determiner = owner if owner and noun in _OWNED and self.chance(0.45) else ""
-        negated = negated and not verb.preposition
-        self.noun_phrase(
-            noun,
-            plural and _counts(noun),
-            determiner,
-            negated=negated,
-            done=DONE.get(verb.english, ""),
-        )
+        """Write the object: as many as suit the verb, perhaps the subject's own."""
+        several = subject.nouns[0] in _PEOPLE and subject.english_plural
+        chance = 1.0 if several and verb.english in EACH else 0.45
+        if verb.english == "building" or verb.english in ONE_AT_A_TIME and not several:
+            chance = 0.0
+        noun, plural = self.pick_noun(_nouns_of(*verb.objects), chance)
+        plural = several if noun.number == "pair" else plural and _counts(noun)
+        role = "object"
+        if negated:
+            role = "lacking" if verb.english in MAY_LACK else "definite"
+        determiner = ""
+        owner = "their" if several else _OWNER.get(subject.nouns[0].kind)
+        shared = several and not plural and noun.number == "count"  # no car is theirs in turn
+        if owner and noun in _OWNED and not shared and self.chance(0.45):
+            determiner = owner
+        elif several and (verb.english in EACH or noun.number == "pair"):
+            determiner = "bare"
+        self.noun_phrase(noun, plural, determiner, role=role, done=DONE.get(verb.english, ()))
 
     # Settings.
 
-    def setting(self, groups: tuple[str, ...]) -> None:
+    def setting(
+        self,
+        groups: tuple[str, ...],
+        several: bool = False,
+        known: bool = False,
+        at: bool = True,
+    ) -> None:
+        """Write where something is.
+
+        `several`: the place must hold more than one; `known`: it takes "the"; `at`: it may begin
+        with "at".
+        """
         group = self.pick(groups)
-        english, place, french = self.pick(SETTINGS[group])
+        places = SETTINGS[group]
+        if several:
+            places = tuple(place for place in places if place[1].english not in FOR_ONE)
+        if not at:
+            places = tuple(place for place in places if place[0] != "at")
+        english, place, french = self.pick(places)
         self.both(english, french)
         fixed = english == "at"
-        determiner = "the" if fixed or place.kind == "ground" or self.chance(0.85) else "a"
+        known = known or fixed
+        determiner = "the" if known or place.kind == "ground" or self.chance(0.85) else "a"
         self.noun_phrase(place, False, determiner, adjectives=0 if fixed else 0.25)
         if group in OUTDOORS:
-            self.times = TIMES + WEATHER
+            self.times = TIMES + tuple(w for w in WEATHER if not w[1].startswith(french))
 
     def time(self) -> None:
         english, french, sources = self.pick(self.times)
@@ -500,40 +548,45 @@ class _Caption:
 
     def write_act(self) -> None:
         """ "The man is slowly eating an apple in the kitchen"."""
+        negated = self.chance(0.15)
         opening = self.chance(0.06)
         if opening:
+            self.times = NOW if negated else TIMES
             self.time()
             self.both(",", ",")
-        subject = self.subject(_PEOPLE if self.chance(0.75) else _ANIMALS)
-        self.action(subject, self.chance(0.15), modified=0.25)
+        nouns = _PEOPLE if self.chance(0.75) else _ANIMALS
+        subject = self.subject(nouns, "definite" if negated else "subject")
+        self.action(subject, negated, modified=0.25)
         if not opening and self.chance(0.25 if self.times is not TIMES else 0.12):
             self.time()
 
     def write_relative(self) -> None:
-        """ "A woman who is wearing a hat is sad": agreement at a distance."""
+        """ "The woman who is wearing a hat is sad": agreement at a distance."""
         noun, plural = self.pick_noun(_PEOPLE if self.chance(0.7) else _ANIMALS, 0.4)
         there = self.chance(0.4)
-        subject = self.there(noun, plural) if there else self.noun_phrase(noun, plural)
+        if there:
+            subject = self.there(noun, plural)
+        else:
+            subject = self.noun_phrase(noun, plural, role="definite")
         self.both("who" if noun in _PEOPLE else "that", "qui")
-        self.action(subject, self.chance(0.1), modified=0.1)
+        self.action(subject, negated=False, modified=0.1)
         if not there:
             self.predicate(subject)
 
     def write_be(self) -> None:
         """ "The doors behind the house are white"."""
         noun, plural = self.pick_noun(_DESCRIBED, 0.5)
-        plural = plural and _counts(noun) or noun.number in ("pair", "plural")
-        determiner = self.pick(("the", "the", "these" if plural else "this"))
-        subject = self.noun_phrase(noun, plural, determiner, adjectives=0.25)
+        plural = plural and _counts(noun)
+        subject = self.noun_phrase(noun, plural, adjectives=0.25, role="definite")
         if noun in _PLACED and self.chance(0.5):
-            self.setting((WHERE[noun.kind],))
+            self.setting((WHERE[noun.kind],), plural, known=True)
         self.predicate(subject)
 
     def predicate(self, subject: _Referent) -> None:
         """Write "is not very old", "n'est pas très vieille"."""
         options = tuple(
             quality
-            for quality in _PREDICATES[subject.nouns[0].kind]
+            for quality in _PREDICATES[subject.nouns[0].english]
             if not any(_clash(quality, adjective) for adjective in subject.adjectives)
         )
         self.be(subject, self.chance(0.15))
@@ -544,18 +597,19 @@ class _Caption:
 
     def write_posture(self) -> None:
         """ "The girl is sitting", "La fille est assise": a verb here, an adjective there."""
-        subject = self.subject(_OLDER)
-        self.be(subject, self.chance(0.1))
+        negated = self.chance(0.1)
+        subject = self.subject(_OLDER, "definite" if negated else "subject")
+        self.be(subject, negated)
         posture = self.pick_for(subject, POSTURES)
         self.both(posture.english, posture.forms[subject.agreement])
-        upright = posture.english in ("standing", "kneeling")
-        self.setting(("outside", "public") if upright else ("rest",))
+        groups = {"sitting": ("seated",), "lying": ("lying",)}
+        self.setting(groups.get(posture.english, ("outside", "public")), subject.english_plural)
 
     def there(self, noun: Noun, plural: bool) -> _Referent:
         """Write "there is a man", "il y a un homme"."""
         self.both("there", "il y")
         self.both("are" if plural else "is", "a")
-        determiner = self.pick(("some", "several", "many", *NUMBERS)) if plural else "a"
+        determiner = self.pick(("some", "several", "many") * 2 + _NUMBERS) if plural else "a"
         return self.noun_phrase(noun, plural, determiner)
 
     def write_there(self) -> None:
@@ -571,19 +625,19 @@ class _Caption:
             self.fr("y", at_there)
             self.fr("a", at_be)
             self.fr("pas", at_no)
-            self.noun_phrase(noun, plural, "no")
-        self.setting((WHERE[noun.kind],))
+            self.noun_phrase(noun, plural, "no", adjectives=0.15)
+        self.setting((WHERE[noun.kind],), plural)
 
     def write_place(self) -> None:
         """ "The cat is under the table"."""
         noun, plural = self.pick_noun(_PLACED, 0.4)
-        subject = self.noun_phrase(noun, plural)
+        subject = self.noun_phrase(noun, plural, role="definite")
         self.be(subject, self.chance(0.15))
-        self.setting((WHERE[noun.kind],))
+        self.setting((WHERE[noun.kind],), plural)
 
     def write_have(self) -> None:
         """ "The men do not have a red car", "Les hommes n'ont pas de voiture rouge"."""
-        subject = self.subject(_OLDER)
+        subject = self.subject(_OLDER, "definite")
         negated = self.chance(0.25)
         at_not = ()
         if negated:
@@ -596,51 +650,57 @@ class _Caption:
         self.fr("ont" if subject.french_plural else "a", at_verb)
         if negated:
             self.fr("pas", at_not)
-        noun, plural = self.pick_noun(_OWNED, 0.4)
-        plural = plural and _counts(noun)
-        if noun.number != "count":
+        noun, plural = self.pick_noun(_THINGS if self.clothed else _OWNED, 0.4)
+        if noun.kind != "pet" and subject.english_plural or noun.number == "pair":
+            plural = subject.english_plural  # a car each
+        elif negated:
+            plural = False
+        plural = plural and (_counts(noun) or noun.number == "pair")
+        if noun.number != "count" or plural and (negated or subject.english_plural):
             determiner = "bare"
-        elif plural:
-            determiner = "bare" if negated else self.pick(tuple(NUMBERS))
         else:
-            determiner = "a"
-        self.noun_phrase(noun, plural, determiner, adjectives=0.7, negated=negated)
+            determiner = self.pick(("two", "two", "three", "several", "many")) if plural else "a"
+        role = "lacking" if negated else "object"
+        self.noun_phrase(noun, plural, determiner, adjectives=0.7, role=role)
 
     def write_ride(self) -> None:
         """ "is riding a bicycle", "fait du vélo", but "is riding a horse", "monte un cheval"."""
-        subject = self.subject(_OLDER)
-        self.combinations += [(noun.english, "riding") for noun in subject.nouns]
         negated = self.chance(0.15)
+        subject = self.subject(_OLDER, "definite" if negated else "subject")
+        self.combinations += [(noun.english, "riding") for noun in subject.nouns]
+        several = subject.english_plural
         if self.chance(0.5):
             self.verb(subject, "riding", "monte", "montent", negated)
             mount = NOUNS[self.pick(("horse", "donkey", "camel", "elephant"))]
-            determiner = "the" if negated else self.pick(("a", "the"))
-            self.noun_phrase(mount, determiner=determiner)
+            determiner = "the" if negated else "bare" if several else self.pick(("a", "the"))
+            self.noun_phrase(mount, several, determiner)
         else:
             self.verb(subject, "riding", "fait", "font", negated)
-            at_article = self.en("a")
+            at_article = self.en("" if several else "a")
             cycle = self.pick(_OF_KIND["cycle"])
             article = "" if negated else " le" if cycle.gender == "m" else " la"
-            self.fr(f"de{article}", at_article)
-            self.both(cycle.english, cycle.french)
+            self.fr(f"de{article}", at_article)  # font du vélo: one will do for all
+            self.both(cycle.english_plural if several else cycle.english, cycle.french)
         if self.chance(0.6):
             self.setting(("road",))
 
     def write_instrument(self) -> None:
         """ "is playing the flute", "joue de la flûte"."""
-        subject = self.subject(_OLDER)
+        negated = self.chance(0.1)
+        subject = self.subject(_OLDER, "definite" if negated else "subject")
         self.combinations += [(noun.english, "playing") for noun in subject.nouns]
-        self.verb(subject, "playing", "joue", "jouent", self.chance(0.1))
+        self.verb(subject, "playing", "joue", "jouent", negated)
         self.fr("de")
         self.noun_phrase(self.pick(_OF_KIND["instrument"]), determiner="the", adjectives=0)
         if self.chance(0.7):
-            self.setting(("home", "public", "outside"))
+            self.setting(("show",))
 
     def write_sport(self) -> None:
         """ "is playing football", "joue au football"."""
-        subject = self.subject(_OLDER)
+        negated = self.chance(0.1)
+        subject = self.subject(_OLDER, "definite" if negated else "subject")
         self.combinations += [(noun.english, "playing") for noun in subject.nouns]
-        self.verb(subject, "playing", "joue", "jouent", self.chance(0.1))
+        self.verb(subject, "playing", "joue", "jouent", negated)
         sport = self.pick(_OF_KIND["sport"])
         cards = sport.number == "plural"
         self.fr("à les" if cards else "à le")

@@ -30,6 +30,7 @@ class Adjective:
     english: str
     forms: dict[str, str]
     before: bool  # stands before the noun in French
+    rank: int  # among English adjectives: the lower comes first ("happy young prince")
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,46 +77,50 @@ _NOUNS = {
     "baby m": "baby bébé",
     "person m": "tourist touriste, neighbor voisin, hero/heroes héros",
     "person f": "person/people personne",
-    "pet m": "dog chien, cat chat, rabbit lapin, hamster hamster, kitten chaton, puppy chiot",
-    "pet f": "mouse/mice souris, turtle tortue",
+    "pet m": "dog chien, cat chat, kitten chaton, puppy chiot",
+    "tiny m": "rabbit lapin, hamster hamster",
+    "tiny f": "mouse/mice souris",
     "farm m": "horse cheval, pig cochon, donkey âne",
     "farm f": "cow vache, goat chèvre",
+    "fowl f": "hen poule",
+    "hunter m": "lion lion, tiger tigre, bear ours, wolf/wolves loup, fox renard",
     "wild m": """
-        elephant éléphant, monkey singe, lion lion, tiger tigre, bear ours, wolf/wolves loup,
-        fox renard, squirrel écureuil, hedgehog hérisson, zebra zèbre, camel chameau""",
-    "wild f": "giraffe girafe, frog grenouille",
+        elephant éléphant, monkey singe, squirrel écureuil, hedgehog hérisson, zebra zèbre,
+        camel chameau""",
+    "wild f": "giraffe girafe",
+    "pond f": "frog grenouille, turtle tortue",
     "bird m": "bird oiseau, owl hibou/hiboux, duck canard, parrot perroquet, eagle aigle",
-    "bird f": "hen poule",
-    "fruit m": "lemon citron, melon melon, bean haricot",
+    "fruit m": "lemon citron, melon melon",
     "fruit f": """
-        apple pomme, orange orange, banana banane, strawberry fraise, carrot carotte,
-        tomato/tomatoes tomate, potato/potatoes pomme_de_terre/pommes_de_terre, pear poire,
-        cherry cerise""",
-    "snack m": """
-        cake gâteau, sandwich sandwich, egg œuf, lobster homard, cookie biscuit,
-        croissant croissant""",
+        apple pomme, orange orange, banana banane, strawberry fraise, tomato/tomatoes tomate,
+        pear poire, cherry cerise""",
+    "vegetable m": "bean haricot",
+    "vegetable f": "carrot carotte, potato/potatoes pomme_de_terre/pommes_de_terre",
+    "pastry m": "cake gâteau, cookie biscuit, croissant croissant",
+    "snack m": "sandwich sandwich, egg œuf, lobster homard",
     "snack f": "pizza pizza, omelette omelette",
     "treat m mass": "bread pain, cheese fromage, chocolate chocolat",
     "dish m mass": "rice riz, fish poisson",
     "dish f mass": "soup soupe, ice_cream glace, meat viande, jam confiture, salad salade",
     "drink m mass": "milk lait, coffee café, tea thé, juice jus",
-    "drink f mass": "water eau, lemonade limonade",
+    "drink f mass": "water eau, lemonade citronnade",
     "text m": "book livre, poem poème",
     "text f": "letter lettre",
     "paper m": "newspaper journal",
     "paper f": "map carte",
-    "toy m": "ball ballon, toy jouet, drum tambour",
+    "ball m": "ball ballon",
+    "toy m": "toy jouet",
     "toy f": "doll poupée",
-    "container m": "bag sac, basket panier",
+    "container m": "bag sac",
     "container f": "box boîte, bottle bouteille, suitcase valise",
     "tableware m": "bowl bol, vase vase",
     "tableware f": "plate assiette, cup tasse",
     "tool m": """
         stick bâton, knife/knives couteau, pencil crayon, hammer marteau, bucket seau,
-        flag drapeau, umbrella parapluie""",
+        flag drapeau, umbrella parapluie, basket panier""",
     "tool f": "rope corde, axe hache, lamp lampe, clock horloge, candle bougie",
     "device m": "phone téléphone, camera appareil_photo/appareils_photo, computer ordinateur",
-    "plant f": "flower fleur, plant plante, rose rose, tulip tulipe",
+    "plant f": "flower fleur, rose rose, tulip tulipe",
     "seat m": "bed lit, sofa canapé, bench banc, hammock hamac",
     "seat f": "chair chaise",
     "furniture m": "desk bureau, carpet tapis, mirror miroir",
@@ -126,10 +131,11 @@ _NOUNS = {
     "car f": "car voiture, van camionnette",
     "cycle m": "bicycle vélo, scooter scooter",
     "cycle f": "motorcycle moto",
+    "cart f": "cart charrette, wheelbarrow brouette, sled luge",
     "vessel m": "boat bateau, train train",
-    "instrument m": "piano piano, violin violon, accordion accordéon",
+    "instrument m": "drum tambour, piano piano, violin violon, accordion accordéon",
     "instrument f": "guitar guitare, flute flûte, harp harpe, trumpet trompette",
-    "sport m": "football football, tennis tennis, golf golf, hockey hockey",
+    "sport m": "football football, tennis tennis, rugby rugby, hockey hockey",
     "sport f plural": "cards cartes",
     "building m": """
         castle château, hotel hôtel, museum musée, hospital hôpital, store magasin, shed hangar,
@@ -140,12 +146,14 @@ _NOUNS = {
     "barrier f": "fence clôture",
     "landmark m": "bridge pont, roof toit",
     "landmark f": "statue statue, fountain fontaine",
-    "height m": "tree arbre, rock rocher",
+    "tree m": "tree arbre",
+    "height m": "rock rocher",
     "height f": "mountain montagne, hill colline",
     "waters m": "lake lac",
     "waters f": "river rivière",
     "area m": "garden jardin, park parc, field champ, village village",
-    "area f": "street rue, forest forêt, road route, courtyard cour, beach plage",
+    "area f": "forest forêt, courtyard cour, beach plage",
+    "way f": "street rue, road route",
     "room m": """
         living_room salon, office bureau, restaurant restaurant, garage garage, attic grenier,
         corridor couloir""",
@@ -196,7 +204,7 @@ def _read_nouns() -> dict[str, Noun]:
             if number == "plural":
                 english_plural, french_plural = english, french
             elif number == "pair":
-                english_plural, french_plural = english, french
+                english_plural = english
             nouns[english] = Noun(
                 english,
                 english_plural or _english_plural(english),
@@ -232,6 +240,21 @@ _AFTER = """
     quiet tranquille, dangerous dangereux, ripe mûr, curly frisé, short court"""
 
 
+# English puts a judgement first, then size, state or mood (all the others), age, what may pass,
+# colour, origin, material.
+_ORDER = (
+    "beautiful pretty good bad kind", "big small huge fat long short tall", "",
+    "old young new modern", "open closed empty full broken ripe",
+    "red blue green yellow white black brown orange gray pink purple blond striped",
+    "French Italian local medieval", "wooden leather",
+)  # fmt: skip
+
+
+def _rank(english: str) -> int:
+    ranks = [rank for rank, names in enumerate(_ORDER) if english in names.split()]
+    return ranks[0] if ranks else _ORDER.index("")
+
+
 def _feminine(word: str) -> str:
     for ending, feminine in (("eux", "euse"), ("if", "ive"), ("er", "ère"), ("ien", "ienne")):
         if word.endswith(ending):
@@ -255,7 +278,7 @@ def _read_adjectives() -> dict[str, Adjective]:
                     "mp": _french_plural(masculine),
                     "fp": _french_plural(feminine),
                 }
-            adjectives[english] = Adjective(english, forms, before)
+            adjectives[english] = Adjective(english, forms, before, _rank(english))
     return adjectives
 
 
@@ -266,73 +289,130 @@ BEFORE_VOWEL = {"beau": "bel", "nouveau": "nouvel", "vieux": "vieil"}
 
 _COLORS = "red blue green yellow white black brown orange gray pink purple"
 _MOODS = "happy sad tired hungry calm curious"
-_TEMPERS = "famous rich kind serious shy brave strong blond French Italian athletic lazy proud"
+_TEMPERS = "famous rich kind serious shy brave blond French Italian athletic lazy proud"
 _ADULT = f"young old tall {_MOODS} {_TEMPERS}"
 _YOUTH = f"small young {_MOODS} {_TEMPERS}"
 _FUR = "white black gray brown wet dirty"
-_USED = "clean dirty broken expensive strange"
-_BUILT = "big small old beautiful new pretty huge modern white gray medieval strange famous"
+_USED = "clean dirty broken strange"
 
 # What each kind of noun can be, before the noun and after the verb alike.
-QUALITIES: dict[str, tuple[Adjective, ...]] = {
-    kind: tuple(ADJECTIVES[name] for name in names.split())
-    for kind, names in {
-        "man": f"elegant {_ADULT}",
-        "woman": f"beautiful pretty elegant {_ADULT}",
-        "worker": f"elegant new local {_ADULT}",
-        "boy": f"tall {_YOUTH}",
-        "girl": f"tall pretty {_YOUTH}",
-        "child": f"beautiful {_YOUTH}",
-        "baby": f"small beautiful fat pretty strong blond {_MOODS}",
-        "person": f"elegant {_ADULT}",
-        "pet": f"big small old young beautiful fat huge lazy {_FUR} {_MOODS}",
-        "farm": f"big small old young beautiful fat huge lazy {_FUR} {_MOODS}",
-        "wild": f"big small old young beautiful fat huge lazy wet dirty strong dangerous {_MOODS}",
-        "bird": f"small young beautiful fat wet white black gray brown {_MOODS}",
-        "fruit": "small good bad beautiful huge fresh sweet delicious ripe expensive round cold",
-        "snack": "small good bad huge fresh sweet delicious cold hot expensive round",
-        "treat": "good bad fresh delicious expensive",
-        "dish": "good bad fresh cold hot delicious expensive",
-        "drink": "good bad fresh cold hot sweet delicious",
-        "text": "long old new beautiful good bad strange serious",
-        "paper": "big small old new strange open wet",
-        "toy": f"big small old new beautiful pretty wooden striped {_COLORS} {_USED}",
-        "container": f"big small old new {_COLORS} heavy empty full open closed {_USED}",
-        "tableware": f"big small old new beautiful striped {_COLORS} round full empty {_USED}",
-        "tool": f"big small long old new {_COLORS} heavy {_USED}",
-        "device": f"big small old new modern black white {_USED}",
-        "plant": "big small beautiful pretty huge fresh strange dry red yellow white pink purple",
-        "seat": f"big small old new beautiful {_COLORS} wooden leather striped modern {_USED}",
-        "furniture": f"big small old new pretty heavy white black wooden round modern {_USED}",
-        "opening": "big small old open closed wooden medieval dirty white red green blue round",
-        "car": f"big small old new beautiful {_COLORS} clean dirty broken expensive empty",
-        "cycle": f"big small old new beautiful {_COLORS} clean dirty broken expensive",
-        "vessel": "big small old new long beautiful white red blue green empty full modern dirty",
-        "instrument": "big small old new beautiful broken expensive strange white black",
-        "building": f"empty closed open quiet {_BUILT}",
-        "barrier": f"long wooden {_BUILT}",
-        "landmark": f"round {_BUILT}",
-        "height": "big small beautiful huge strange dangerous famous",
-        "waters": "big small beautiful long quiet dangerous famous",
-        "area": "big small beautiful old pretty huge quiet empty strange dry",
-        "room": "big small beautiful old pretty modern white empty quiet clean dirty",
-        "ground": "beautiful pretty dirty dry wet",
-        "venue": "big small old modern empty full famous",
-        "outfit": f"long short old new beautiful {_COLORS} elegant striped dirty wet dry",
-        "gown": f"long short old new beautiful pretty {_COLORS} elegant striped dirty wet dry",
-        "accessory": f"big small old new beautiful pretty {_COLORS} elegant dirty wet",
+_QUALITIES = {
+    "man": f"elegant strong {_ADULT}",
+    "woman": f"beautiful pretty elegant {_ADULT}",
+    "worker": f"elegant new local strong {_ADULT}",
+    "boy": f"tall strong {_YOUTH}",
+    "girl": f"tall pretty {_YOUTH}",
+    "child": f"beautiful {_YOUTH}",
+    "baby": f"small beautiful fat pretty blond {_MOODS}",
+    "person": f"elegant {_ADULT}",
+    "pet": f"big small old young beautiful fat huge lazy {_FUR} {_MOODS}",
+    "tiny": f"small old young beautiful fat white black gray brown {_MOODS}",
+    "farm": f"big small old young beautiful fat lazy {_FUR} {_MOODS}",
+    "fowl": f"small young beautiful fat white black brown wet {_MOODS}",
+    "hunter": f"big small old young beautiful fat huge lazy wet strong dangerous {_MOODS}",
+    "wild": f"big small old young beautiful fat wet dirty {_MOODS}",
+    "pond": f"big small beautiful fat wet green brown {_MOODS}",
+    "bird": f"small young beautiful fat wet white black gray brown {_MOODS}",
+    "fruit": "small good bad beautiful huge fresh sweet delicious ripe expensive",
+    "vegetable": "small good bad huge fresh delicious expensive",
+    "pastry": "small good bad huge fresh sweet delicious hot expensive",
+    "snack": "small good bad huge fresh delicious cold hot expensive",
+    "treat": "good bad fresh dry sweet delicious expensive",
+    "dish": "good bad fresh cold hot sweet delicious expensive",
+    "drink": "good bad fresh cold hot sweet delicious expensive",
+    "text": "long old new beautiful good bad strange serious",
+    "paper": "big small old new strange open wet",
+    "ball": f"big small old new striped {_COLORS} {_USED}",
+    "toy": f"big small old new beautiful pretty wooden striped {_COLORS} expensive {_USED}",
+    "container": f"big small old new {_COLORS} heavy empty full open closed expensive {_USED}",
+    "tableware": f"big small old new beautiful striped {_COLORS} round full empty {_USED}",
+    "tool": f"big small long old new {_COLORS} heavy {_USED}",
+    "device": f"big small old new modern black white expensive {_USED}",
+    "plant": "big small beautiful pretty huge fresh strange dry red yellow white pink purple",
+    "seat": f"big small old new beautiful {_COLORS} wooden leather striped expensive {_USED}",
+    "furniture": f"big small old new heavy white black wooden round modern expensive {_USED}",
+    "opening": "big small old open closed wooden medieval dirty white red green blue round",
+    "car": f"big small old new beautiful {_COLORS} clean dirty broken expensive empty",
+    "cycle": f"big small old new beautiful {_COLORS} clean dirty broken expensive",
+    "cart": "big small old new heavy wooden red green empty full dirty broken",
+    "vessel": "big small old new long beautiful white red blue green empty full modern dirty",
+    "instrument": "big small old new beautiful broken expensive strange white black",
+    "building": """big small old beautiful new pretty huge modern white gray medieval strange
+        famous empty closed open quiet""",
+    "barrier": "long small old new huge white gray wooden medieval",
+    "landmark": "big small old beautiful new huge modern white gray medieval strange famous",
+    "tree": "big small old young beautiful huge dry strange",
+    "height": "big small beautiful huge strange dangerous famous",
+    "waters": "big small beautiful long quiet dangerous famous",
+    "area": "big small beautiful old pretty huge quiet empty strange",
+    "way": "long beautiful old quiet empty wet dirty dangerous",
+    "room": "big small beautiful old pretty modern white empty quiet clean dirty",
+    "ground": "beautiful dirty dry wet",
+    "venue": "big small old modern empty famous",
+    "outfit": f"long short old new beautiful {_COLORS} elegant striped dirty wet",
+    "gown": f"long short old new beautiful pretty {_COLORS} elegant striped dirty wet",
+    "accessory": f"big small old new beautiful {_COLORS} elegant dirty wet",
+}
+# ... but not these: French means something else by it ("une belle-mère", "un grand singe"), or
+# nobody says so.
+_UNSAID = {
+    name: frozenset(names.split())
+    for name, names in {
+        "mother": "beautiful", "grandmother": "young pretty", "grandfather": "young",
+        "kitten": "old young huge big", "puppy": "old young huge big", "monkey": "big",
+        "squirrel": "big fat", "hedgehog": "big", "sled": "full empty", "frog": "old",
+        "lemon": "sweet", "tomato": "sweet", "bean": "huge good", "egg": "bad",
+        "water": "sweet good", "milk": "sweet", "tea": "fresh", "coffee": "fresh sweet",
+        "juice": "hot", "lemonade": "hot", "jam": "hot cold", "salad": "hot sweet",
+        "rice": "sweet", "fish": "sweet", "soup": "sweet", "meat": "sweet", "bread": "sweet",
+        "cheese": "sweet", "chocolate": "dry", "ice cream": "hot", "letter": "good bad serious",
+        "map": "good", "ball": "broken wooden pretty", "bag": "broken", "bottle": "open closed",
+        "vase": "full", "pencil": "heavy", "bucket": "long", "flag": "long broken heavy",
+        "basket": "long", "umbrella": "long heavy", "hammer": "long clean", "axe": "long",
+        "lamp": "long", "clock": "long", "candle": "long heavy broken", "rose": "pink strange",
+        "bed": "leather striped", "bench": "leather striped", "sofa": "wooden",
+        "hammock": "leather wooden broken", "chair": "striped", "carpet": "wooden broken heavy",
+        "mirror": "wooden heavy", "desk": "round", "shelf": "round", "wardrobe": "round",
+        "store": "big", "mountain": "small", "hill": "huge", "school": "big", "house": "famous",
+        "shed": "famous pretty medieval quiet", "tower": "quiet", "farm": "closed open",
+        "fence": "medieval huge", "roof": "famous", "lake": "long", "beach": "old",
+        "field": "old", "road": "old", "suit": "long short wet", "uniform": "long short",
+        "pajamas": "long short", "trousers": "beautiful", "crown": "dirty wet", "glasses": "wet",
+        "cap": "elegant", "helmet": "elegant beautiful wet", "mask": "elegant wet",
+        "necklace": "dirty wet", "boots": "big small", "shoes": "big small",
+        "garage": "beautiful pretty", "corridor": "pretty", "attic": "pretty",
     }.items()
+}  # fmt: skip
+# By noun: its adjectives.
+QUALITIES: dict[str, tuple[Adjective, ...]] = {
+    noun.english: tuple(
+        ADJECTIVES[name]
+        for name in _QUALITIES[noun.kind].split()
+        if name not in _UNSAID.get(noun.english, ())
+    )
+    for noun in NOUNS.values()
+    if noun.kind in _QUALITIES
 }
 # In French a new thing is "nouveau" before its noun but "neuf" after the verb, a good one "bon":
 # leaving these out of predicates keeps one French word for one English word.
 ATTRIBUTE_ONLY = frozenset({"new", "good", "bad", "local", "medieval", "leather"})
 NO_DEGREE = frozenset(  # never with "very"
     f"{_COLORS} open closed broken wooden empty full huge delicious French Italian round "
-    "striped tall".split()
+    "striped tall blond".split()
 )
-# A closed door is not closed again.
-DONE = {"opening": "open", "closing": "closed", "breaking": "broken", "cleaning": "clean",
-        "washing": "clean", "repairing": "new"}  # fmt: skip
+# A closed door is not closed again: what the object of a verb is not.
+DONE = {
+    verb: frozenset(names.split())
+    for verb, names in {
+        "opening": "open empty", "closing": "closed", "breaking": "broken", "cleaning": "clean",
+        "washing": "clean expensive", "cutting": "expensive", "repairing": "new clean",
+        "writing": "bad old new", "drinking": "expensive", "eating": "expensive",
+        "preparing": "expensive bad", "driving": "broken",
+        "building": "old new open closed empty quiet famous medieval",
+        "buying": "broken dirty wet bad", "selling": "broken dirty wet bad",
+        "wearing": "big small", "climbing": "new", "pushing": "full",
+    }.items()
+}  # fmt: skip
 # What nothing is at once: two of one set never describe the same noun.
 CLASHES = tuple(
     frozenset(names.split())
@@ -342,14 +422,16 @@ CLASHES = tuple(
         "tall small",
         "old new young modern",
         "medieval new modern",
-        "short long",
+        "short small long",
         "happy sad",
         "clean dirty",
         "clean broken",
         "new broken",
         "dry wet",
+        "bad ripe",
         "dry fresh ripe",
         "good bad delicious",
+        "bad fresh",
         "fresh hot cold old",
         "hot cold",
         "full empty",
@@ -364,7 +446,7 @@ CLASHES = tuple(
 )
 POSTURES = tuple(ADJECTIVES[name] for name in ("sitting", "standing", "lying", "kneeling"))
 HAIR = ("long", "short", "curly", "black", "gray", "white", "blond")
-EYES = ("blue", "green", "black", "brown", "beautiful")
+EYES = ("blue", "green", "gray", "brown", "beautiful")
 
 # ------------------------------------------------------------------------------------- verbs
 
@@ -373,86 +455,109 @@ KINDS: dict[str, tuple[str, ...]] = {
     "youth": ("boy", "girl", "child"),
     "older": ("man", "woman", "worker", "person", "boy", "girl", "child"),
     "people": ("man", "woman", "worker", "person", "boy", "girl", "child", "baby"),
-    "animals": ("pet", "farm", "wild", "bird"),
-    "beasts": ("pet", "farm", "wild"),
-    "clothes": ("outfit", "accessory"),
-    "goods": ("toy", "container", "tableware", "plant", "tool"),
-    "food": ("fruit", "snack"),
+    "animals": ("pet", "tiny", "farm", "fowl", "hunter", "wild", "pond", "bird"),
+    "beasts": ("pet", "tiny", "farm", "hunter", "wild"),
+    "clothes": ("outfit", "gown", "accessory"),
+    "land": ("height", "area", "way"),
+    "goods": ("ball", "toy", "container", "tableware", "plant", "tool"),
+    "food": ("fruit", "vegetable", "pastry", "snack"),
 }
 
 # english | french | subjects | objects | settings | manners
 _VERBS = """
     sleeping | dort/dorment | people pet | | rest | quietly
-    sleeping | dort/dorment | farm wild bird | | outside | quietly
-    running | court/courent | older beasts | | outside road | quickly
-    walking | marche | older beasts | | outside road | slowly quietly
-    swimming | nage | older wild | | water | slowly quickly
-    dancing | danse | older | | outside home public | happily slowly
+    sleeping | dort/dorment | tiny farm fowl hunter wild pond bird | | outside | quietly
+    running | court/courent | older beasts fowl | | outside road | quickly
+    walking | marche | older beasts fowl | | outside road | slowly quietly
+    swimming | nage | older | | water pool | slowly quickly
+    swimming | nage | hunter pond | | water | slowly quickly
+    dancing | danse | older | | outside public | happily slowly
     singing | chante | older | | outside home public | happily quietly
     laughing | rit/rient | people | | outside home public | happily
     smiling | sourit/sourient | people | | outside home public | quietly
     crying | pleure | people | | home public | quietly
-    jumping | saute | older beasts | | outside | happily
-    working | travaille | adult | | public outside | quietly carefully slowly
+    jumping | saute | older pet tiny farm hunter | | outside |
+    working | travaille | adult | | work | quietly carefully slowly
     playing | joue | youth baby pet | | home outside | happily quietly
     resting | se_repose | people pet | | rest | quietly
-    resting | se_repose | farm wild | | outside | quietly
-    training | se_entraîne | adult | | pitch outside | carefully happily
+    resting | se_repose | tiny farm fowl hunter wild pond | | outside | quietly
+    training | se_entraîne | adult | | pitch outside |
     shouting | crie | older | | outside public | happily
     waiting | attend/attendent | older | | public road | quietly
     flying | vole | bird | | sky | slowly quickly
-    eating | mange | people | food dish treat | home public | slowly quickly quietly
-    eating | mange | animals | fruit | outside | slowly quickly
-    drinking | boit/boivent | older | drink | home public | slowly quickly
+    eating | mange | people | food dish treat | meal | slowly quickly quietly
+    eating | mange | tiny farm fowl wild bird | fruit vegetable | outside | slowly quickly
+    eating | mange | pet | snack | outside | slowly quickly
+    drinking | boit/boivent | older | drink | meal | slowly quickly
     reading | lit/lisent | older | text paper | home public rest | quietly slowly
     writing | écrit/écrivent | adult youth | text | home public | slowly carefully
     wearing | porte | older | outfit accessory |  |
     wearing | porte | woman girl | gown | |
-    carrying | porte | older | container fruit plant | outside road | slowly carefully
-    carrying | porte | adult | tool seat device | outside road | carefully
+    carrying | porte | older | container fruit | outside road | slowly carefully
+    carrying | porte | adult | tool device | outside road | carefully
     holding | tient/tiennent | older | goods device | | carefully
-    holding | tient/tiennent | baby | toy | |
-    throwing | lance | older | toy | outside | happily
-    hiding | cache | older | toy container fruit text | home | quickly quietly carefully
-    washing | lave | older | car cycle pet farm tableware | outside | carefully quickly
+    holding | tient/tiennent | baby | ball toy | |
+    throwing | lance | older | ball | outside | happily
+    hiding | cache | older | ball toy container fruit text | home inside | quickly quietly carefully
+    washing | lave | older | car cycle pet farm | outside | carefully quickly
+    washing | lave | older | tableware fruit | cook | carefully quickly
     cleaning | nettoie/nettoient | adult | furniture seat room opening tableware | | quickly
     painting | peint/peignent | adult | opening barrier seat building | | carefully slowly
     repairing | répare | adult | car cycle seat furniture instrument device opening | | carefully
     driving | conduit/conduisent | adult | car | road | carefully slowly quickly
-    pushing | pousse | older | car cycle | road | slowly
-    pulling | tire | adult farm | car | road | slowly
+    pushing | pousse | older | car cycle cart | road | slowly
+    pulling | tire | older | cart | road | slowly
     watching | regarde | people animals | people animals vessel | outside | quietly
-    looking_at | regarde | older | building plant height waters area instrument | | quietly
-    looking_for | cherche | older | goods text paper accessory pet | home | quickly
-    listening_to | écoute | older | people bird | outside home | quietly happily
-    waiting_for | attend/attendent | older pet | people car | road | quietly
+    looking_at | regarde | older | building plant tree land waters instrument | | quietly
+    looking_for | cherche | older | goods text paper accessory pet | home inside | quickly
+    listening_to | écoute | older | people | outside home | quietly happily
+    listening_to | écoute | older | bird | outside | quietly happily
+    waiting_for | attend/attendent | older | people car | road | quietly
+    waiting_for | attend/attendent | pet | people | road | quietly
     talking_to | parle_à | older | people pet farm | outside home public | quietly slowly
     smiling_at | sourit_à/sourient_à | people | people | outside home public | happily
-    playing_with | joue_avec | youth baby pet | pet toy | home outside | happily quietly
-    dancing_with | danse_avec | older | people | home public | happily slowly
+    playing_with | joue_avec | youth baby pet | pet tiny ball toy | home outside | happily quietly
+    dancing_with | danse_avec | older | people | outside public | happily slowly
     jumping_over | saute_par-dessus | older farm | barrier | outside | quickly
-    crossing | traverse | older beasts | area waters | | slowly quickly
+    crossing | traverse | older beasts fowl | area way waters | | slowly quickly
     opening | ouvre | older | opening container | | slowly carefully
     closing | ferme | older | opening container | | slowly quickly
-    cutting | coupe | adult | treat fruit | home | carefully quickly
-    preparing | prépare | adult | dish | home public | carefully happily
+    cutting | coupe | adult | treat fruit vegetable | cook | carefully quickly
+    preparing | prépare | adult | dish | cook | carefully happily
     buying | achète | older | food dish treat clothes plant tableware device | shop |
     selling | vend/vendent | adult | food dish treat clothes goods instrument | shop | happily
     feeding | nourrit/nourrissent | older | animals | outside | carefully
     helping | aide | older | people | outside home public | happily
-    following | suit/suivent | older animals | people animals | outside road | slowly quietly
-    chasing | poursuit/poursuivent | pet wild | animals | outside | quickly
-    kissing | embrasse | adult | people pet | home | happily
-    photographing | photographie | older | people animals building height | | carefully
-    drawing | dessine | older | animals plant building height waters landmark | | slowly carefully
-    building | construit/construisent | adult | building barrier landmark | | slowly
+    following | suit/suivent | older beasts bird | people animals | outside road | slowly quietly
+    chasing | poursuit/poursuivent | pet | pet tiny bird | outside | quickly
+    chasing | poursuit/poursuivent | hunter | tiny farm fowl wild bird | outside | quickly
+    kissing | embrasse | adult | child baby pet | outside | happily
+    photographing | photographie | older | people animals building area height tree | | carefully
+    drawing | dessine | older | animals plant building tree land waters landmark | | slowly
+    building | construit/construisent | man worker | building barrier landmark | | slowly
     watering | arrose | older | plant | outside | carefully
     picking | cueille | older | plant | outside | carefully
     climbing | escalade | older | height barrier | | slowly quickly
+    climbing_up | grimpe_à | older | tree | | slowly quickly
     lifting | soulève | adult | container seat furniture | home | slowly
-    visiting | visite | adult | building venue area | | quickly
-    breaking | casse | older | toy tableware device | home |
+    visiting | visite | adult | building venue | | quickly
+    breaking | casse | youth | toy | home |
+    breaking | casse | older | tableware device | home |
 """
+# Each does it with a thing of their own: several people, several things.
+EACH = frozenset({"wearing", "driving", "writing", "riding", "buying", "selling"})
+# Nobody does it with several things at once; several people may.
+ONE_AT_A_TIME = frozenset(
+    "wearing driving writing riding reading throwing cleaning painting repairing pushing pulling "
+    "crossing opening closing building climbing lifting visiting breaking kissing washing".split()
+) | {"jumping over", "climbing up", "dancing with", "playing with", "waiting for"}
+# "Laughing at the zoo" is not what happens there.
+NEVER_AT = frozenset({"laughing", "smiling", "shouting", "throwing"})
+# "Il ne mange pas de pomme" is natural, "il ne traverse pas de lac" is not: others take "the".
+MAY_LACK = frozenset(
+    "eating drinking reading writing wearing carrying holding buying selling preparing "
+    "picking".split()
+)
 
 
 def _read_verbs() -> tuple[Verb, ...]:
@@ -493,8 +598,22 @@ VERBS: tuple[Verb, ...] = _read_verbs()
 # preposition noun french_preposition; after "at" the place is always "the" and has no adjective
 _SETTINGS = {
     "home": """
-        in kitchen dans, in bedroom dans, in living_room dans, in bathroom dans, in garage dans,
-        in attic dans, in corridor dans, in office dans, on balcony sur, on terrace sur""",
+        in kitchen dans, in bedroom dans, in living_room dans, in garage dans, in attic dans,
+        in corridor dans, on balcony sur, on terrace sur""",
+    "inside": "in bathroom dans, in office dans",
+    "cook": "in kitchen dans, in restaurant dans",
+    "meal": """
+        in kitchen dans, in living_room dans, in restaurant dans, in garden dans, in park dans,
+        on balcony sur, on terrace sur, on grass sur, under tree sous, at market à, at zoo à,
+        at circus à, at station à""",
+    "work": """
+        in office dans, in library dans, in museum dans, in restaurant dans, at hospital à,
+        at school à, at station à, at airport à, at market à, at farm à, in garden dans,
+        in field dans, in forest dans, at circus à""",
+    "show": """
+        in theater dans, on stage sur, at circus à, in church dans, in restaurant dans,
+        at school à, in street dans, in park dans, in garden dans, on terrace sur,
+        in living_room dans, in bedroom dans""",
     "public": """
         in restaurant dans, in library dans, in classroom dans, in church dans, in museum dans,
         in theater dans, on stage sur, at market à, at station à, at zoo à, at airport à,
@@ -514,8 +633,16 @@ _SETTINGS = {
         on grass sur, on bed sur, on sofa sur, on bench sur, in hammock dans, under tree sous,
         on chair sur, on carpet sur, on balcony sur, on terrace sur, on boat sur, on train dans,
         on bus dans""",
-    "pitch": "at stadium à, in park dans, at school à, on beach sur, in garden dans",
-    "water": "in river dans, in lake dans, in swimming_pool dans",
+    "seated": """
+        on grass sur, on sofa sur, on bench sur, on chair sur, under tree sous, on carpet sur,
+        on balcony sur, on terrace sur, on boat sur, on train dans, on bus dans, on stage sur,
+        in church dans, on rock sur""",
+    "lying": """
+        on grass sur, on bed sur, on sofa sur, on bench sur, in hammock dans, under tree sous,
+        on carpet sur, on terrace sur, on beach sur""",
+    "pitch": "at stadium à, in park dans, at school à, in garden dans",
+    "water": "in river dans, in lake dans",
+    "pool": "in swimming_pool dans",
     "sky": """
         above forest au-dessus_de, above lake au-dessus_de, above hill au-dessus_de,
         above house au-dessus_de, above roof au-dessus_de, above field au-dessus_de,
@@ -541,13 +668,19 @@ SETTINGS: dict[str, tuple[tuple[str, Noun, str], ...]] = {
     for group, table in _SETTINGS.items()
 }
 
+FOR_ONE = frozenset({"chair", "hammock"})  # places that do not hold several
+
 # Where things, animals and people are found when they do nothing.
 WHERE = {
-    "toy": "top", "container": "top", "tableware": "top", "tool": "top", "text": "top",
-    "paper": "top", "device": "top", "car": "parked", "cycle": "parked", "farm": "outside",
-    "pet": "outside", "wild": "outside", "child": "outside", "girl": "public", "boy": "public",
-    "woman": "public", "man": "public", "worker": "public", "person": "public",
-}  # fmt: skip
+    kind: group
+    for group, kinds in {
+        "top": "ball toy container tableware tool text paper device",
+        "parked": "car cycle cart",
+        "outside": "farm fowl pet tiny hunter wild pond child",
+        "public": "girl boy woman man worker person",
+    }.items()
+    for kind in kinds.split()
+}
 
 # english | french | positions of the English words that each French word renders (- for none)
 _TIMES = """
@@ -576,11 +709,11 @@ def _read_phrases(table: str) -> tuple[tuple[str, ...], ...]:
 
 TIMES = _read_phrases(_TIMES)
 WEATHER = _read_phrases(_WEATHER)
+NOW = tuple(phrase for phrase in TIMES if phrase[0] in ("this morning", "now"))
 OUTDOORS = frozenset({"outside", "road", "water", "sky", "pitch"})
 MANNERS = {"slowly": "lentement", "quietly": "tranquillement", "carefully": "avec soin",
               "happily": "joyeusement", "quickly": "rapidement"}  # fmt: skip
 OTHER_ADVERBS = ("now", "alone", "together", "very")
-BETWEEN = {"still": "encore", "always": "toujours", "often": "souvent"}
 NUMBERS = {"two": "deux", "three": "trois", "four": "quatre", "five": "cinq", "six": "six",
            "seven": "sept", "eight": "huit", "nine": "neuf", "ten": "dix"}  # fmt: skip
 
@@ -590,7 +723,7 @@ def lemmas() -> frozenset[tuple[str, str]]:
     found = {("noun", english) for english in NOUNS}
     found |= {("adjective", english) for english in ADJECTIVES}
     found |= {("verb", verb.english) for verb in VERBS} | {("verb", "riding"), ("verb", "having")}
-    found |= {("adverb", english) for english in (*MANNERS, *BETWEEN, *OTHER_ADVERBS)}
+    found |= {("adverb", english) for english in (*MANNERS, *OTHER_ADVERBS)}
     found |= {("number", english) for english in NUMBERS}
     found |= {("noun", english.split()[-1]) for english, *_ in TIMES + WEATHER if english != "now"}
     return frozenset(found)
