@@ -12,7 +12,7 @@ import numpy as np
 from onnxruntime import InferenceSession
 from tokenizers import Tokenizer
 
-folder = Path(sys.argv[1])
+folder = Path(sys.argv[1]) if sys.argv[1:] else sys.exit("usage: translate_with_onnx.py FOLDER")
 about = json.loads((folder / "translator.json").read_text(encoding="utf-8"))
 tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
 tokenizer.encode_special_tokens = True  # "[EOS]" typed by a reader is text like any other

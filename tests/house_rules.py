@@ -428,7 +428,7 @@ def package_definitions() -> dict[str, dict[str, str]]:
     """Public name -> {file: code without docstrings}; the two command lines are not taught."""
     found: dict[str, dict[str, str]] = {}
     for path in sorted((ROOT / "tutor").rglob("*.py")):
-        if path.name in ("__main__.py", "build.py"):
+        if path.name in ("__main__.py", "build.py") or path.parent.name == "commands":
             continue
         for name, code in definitions(path.read_text(encoding="utf-8")).items():
             found.setdefault(name, {})[path.relative_to(ROOT).as_posix()] = code

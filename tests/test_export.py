@@ -95,6 +95,11 @@ def test_the_example_stops_where_the_model_stops(toy):
     assert done.stdout.decode() == "\n".join(expected) + "\n", done.stderr.decode()
 
 
+def test_the_example_says_how_it_is_called():
+    result = subprocess.run([sys.executable, EXAMPLE], capture_output=True, text=True)
+    assert result.returncode == 1 and result.stderr == "usage: translate_with_onnx.py FOLDER\n"
+
+
 def test_the_example_is_short_and_has_no_torch_to_import(tmp_path):
     source = EXAMPLE.read_text(encoding="utf-8")
     assert len(source.splitlines()) <= 40

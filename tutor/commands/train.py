@@ -1,0 +1,237 @@
+"""`python -m tutor train`: from nothing to a model folder, within a budget, or on after a stop."""
+
+import hashlib
+import itertools
+import json
+import math
+import os
+import platform
+import shutil
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import tokenizers
+import torch
+from tqdm import tqdm
+
+from tutor.commands.common import load_pairs, pick_device, say
+from tutor.text.tokenizer import Tokenizer
+from tutor.training import processes, recipes
+from tutor.training.checkpoint import (
+    TOKENIZER,
+    TRAINING,
+    WEIGHTS,
+    check_tokenizer,
+    read_json,
+    save_model,
+    scratch_folder,
+)
+from tutor.training.loop import train
+from tutor.training.loss import translation_loss
+from tutor.training.resume import MAX_JSON, RUN, Checkpoints, check_same, read_run
+from tutor.training.runs import to_csv, training_folder
+from tutor.transformer import Transformer, TransformerConfig, count_parameters
+
+REPORTS = 10  # lines about a training's progress, where there is no terminal for a bar
+
+
+def run_train(args):
+    folder = Path(args.out or f"models/{args.corpus}-{args.pair}")
+    with scratch_folder(folder):
+        pass  # better refused now than after the training
+    with processes.joined():
+        return train_into(folder, args)
+
+
+def train_into(folder, args):
+    """Train from nothing or go on; returns an exit code."""
+    workspace, start = training_folder(folder), time.perf_counter()
+    asked = {name: getattr(args, name) for name in ("corpus", "pair", "seed", "steps")}
+    asked["minutes"] = args.minutes if args.steps is None else None
+    before = find_training(folder, workspace, asked, args.resume)
+    if before == "finished":
+        say(f"{folder} is finished: there is nothing to resume")
+        return 0
+    if not args.force:
+        spare_finished_model(folder, resuming=before is not None)
+    processes.from_first(0)  # nobody writes before all have looked
+    device = pick_device()
+    if device != "cpu":  # there, lower precision costs more time than it saves: few shapes recur
+        torch.set_float32_matmul_precision("high")
+
+    sizes = dict(recipes.SIZES[args.corpus])
+    vocab_size = sizes.pop("vocab_size")
+    say("reading the sentences" + ("" if before else " and learning the tokenizer") + " ...")
+    sources, targets = load_pairs(args.corpus, "train", args.pair, recipes.BUILTIN_PAIRS)
+    if before:
+        check_tokenizer(workspace / TOKENIZER)
+        tokenizer = Tokenizer.load(workspace / TOKENIZER)
+    else:
+        tokenizer = Tokenizer.train(itertools.chain(sources, targets), vocab_size)
+    budget = recipes.choose(args.corpus, args.minutes, args.steps)
+
+    pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
+    sizes |= dict(d_ff=budget.d_ff, dropout=budget.dropout, norm_first=True)
+    torch.manual_seed(args.seed)
+    model = Transformer(TransformerConfig(len(tokenizer), **sizes)).to(device)
+    many = f", {processes.world_size()} processes" if processes.world_size() > 1 else ""
+    say(f"{len(pairs):,} sentence pairs, {count_parameters(model):,} parameters, on {device}{many}")
+
+    steps = before["recipe"]["steps"] if before else args.steps
+    if steps is None:
+        say("measuring the pace ...")
+        recipe = recipes.recipe_for(10**6, budget, args.seed)
+        pace = recipes.measure_pace(model, pairs, recipe, 60 * args.minutes, make_loss)
+        left = 60 * args.minutes - (time.perf_counter() - start)
+        steps = processes.from_first(max(recipes.START_STEPS, round(left / pace)))
+        rest = f"{max(left, 0):.0f} seconds are left of {args.minutes:g} minutes"
+        least = ", the least" if steps == recipes.START_STEPS else ""
+        say(f"{rest}, {pace:.3f} a step: {steps:,} steps{least}")
+    recipe = recipes.recipe_for(steps, budget, args.seed)
+    about = {
+        "asked": asked,
+        "recipe": asdict(recipe),
+        "config": asdict(model.config),
+        "pairs": hashlib.sha256(json.dumps(pairs).encode()).hexdigest(),
+    }
+    notes = {"machine": describe_machine(device), "versions": versions()}
+    if processes.is_first() and not before:
+        workspace.mkdir(parents=True, exist_ok=True)
+        tokenizer.save(workspace / TOKENIZER)
+    checkpoints = Checkpoints(workspace, model, about, notes, args.checkpoint_every)
+    terminal = sys.stderr.isatty()
+    hidden = not (processes.is_first() and terminal)
+    with tqdm(total=steps, unit="step", desc="training", disable=hidden) as bar:
+
+        def resume(optimizers, schedules):
+            history = checkpoints.resume(optimizers, schedules)
+            bar.initial = bar.n = len(history.loss)
+            return history
+
+        def on_step(step, history):
+            checkpoints.on_step(step, history)
+            if isinstance(history.loss[-1], float):  # on a GPU not yet, and nobody waits for it
+                bar.set_postfix(loss=f"{history.loss[-1]:.2f}", refresh=False)
+            bar.update()
+            if not terminal and (step + 1) % math.ceil(steps / REPORTS) == 0:
+                say(f"step {step + 1:,} of {steps:,}, {history.seconds:.0f} s")
+
+        history = train(model, pairs, recipe, on_step, resume, make_loss(model))
+
+    done = len(history.loss)
+    if done < steps:
+        if not done:
+            raise KeyboardInterrupt
+        checkpoints.save(history)
+    if processes.is_first():
+        training = {
+            **{name: asked[name] for name in ("corpus", "pair")},
+            "sentence_pairs": len(pairs),
+            "minutes": asked["minutes"],
+            "steps": steps,
+            "steps_done": done,
+            "seconds": round(history.seconds, 1),
+            "seconds_with_start": round(time.perf_counter() - start, 1),
+            "recipe": asdict(recipe),
+            "config": asdict(model.config),
+            "parameters": count_parameters(model),
+            "target_tokens": sum(history.tokens),
+            "loss": mean_losses(history.loss),
+            "processes": processes.world_size(),
+            **notes,
+        }
+        save_model(
+            folder, model, tokenizer, dtype=torch.float16, training=training,
+            history=to_csv(history),
+        )  # fmt: skip
+        say(
+            f"saved in {folder}: {done:,} steps in {history.seconds:.0f} s, "
+            f"loss {training['loss'][0]} to {training['loss'][-1]}"
+        )
+        if done == steps:
+            remove_folder(workspace)
+    if done < steps:
+        say(f"stopped after {done:,} of {steps:,} steps: --resume goes on")
+        return 130
+    return 0
+
+
+def find_training(folder, workspace, asked, resume):
+    """What an earlier training in `workspace` was about; None if there was none; "finished"."""
+    if (workspace / RUN).is_file():
+        if not resume:
+            raise ValueError(
+                f"{workspace} holds a training that has not ended: add --resume to go on with it, "
+                "or delete that folder to begin anew."
+            )
+        before = read_run(workspace)
+        check_same(before.get("asked", {}), asked, workspace)
+        return before
+    if resume and (folder / TRAINING).is_file():
+        about = read_json(folder / TRAINING, MAX_JSON)
+        about = about if isinstance(about, dict) else {}
+        about |= {"seed": (about.get("recipe") or {}).get("seed")}
+        about |= {} if asked["steps"] is not None else {"steps": None}
+        if all(about.get(name) == value for name, value in asked.items()):
+            return "finished"
+    return None
+
+
+def spare_finished_model(folder, resuming):
+    """Refuse to replace a model; one that a training left unfinished may be replaced by its end."""
+    if not (folder / WEIGHTS).is_file():
+        return
+    about = read_json(folder / TRAINING, MAX_JSON) if (folder / TRAINING).is_file() else {}
+    if resuming and isinstance(about, dict) and about.get("steps_done", 0) < about.get("steps", 0):
+        return
+    raise ValueError(
+        f"{folder} holds a model already: choose another folder with --out, or add --force to "
+        "replace the model when the training ends."
+    )
+
+
+def remove_folder(folder):
+    """Remove a folder and all in it; killed meanwhile, it is gone under its own name."""
+    gone = folder.with_name(f".{folder.name}.done")
+    shutil.rmtree(gone, ignore_errors=True)
+    os.replace(folder, gone)
+    shutil.rmtree(gone, ignore_errors=True)
+
+
+def make_loss(model):
+    """The loss as this machine computes it best; see `tutor.training.processes`."""
+    shared = processes.world_size() > 1 or pick_device() == "cuda"
+    return processes.SharedLoss(model, translation_loss) if shared else translation_loss
+
+
+def versions():
+    return {
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "tokenizers": tokenizers.__version__,
+    }
+
+
+def mean_losses(losses, points=20):
+    """The mean loss of each twentieth of the training."""
+    width = math.ceil(len(losses) / points)
+    parts = [losses[i : i + width] for i in range(0, len(losses), width)]
+    return [round(sum(part) / len(part), 3) for part in parts]
+
+
+def describe_machine(device):
+    """System, processor, threads: what the time of a training depends on."""
+    processor = platform.processor()
+    if Path("/proc/cpuinfo").is_file():  # Linux says more there
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                processor = line.split(":", 1)[1].strip()
+                break
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": processor,
+        "threads": torch.get_num_threads(),
+        "gpu": torch.cuda.get_device_name() if device == "cuda" else None,
+    }

@@ -1,0 +1,33 @@
+"""`python -m tutor translate`: text in on standard input, text out on standard output."""
+
+import itertools
+import sys
+
+from tqdm import tqdm
+
+from tutor.commands.common import CHUNK, load_translator, say
+
+
+def read_lines(stream):
+    """The lines of a binary stream as str, without their ends."""
+    for count, line in enumerate(stream, 1):
+        try:
+            text = line.decode("utf-8-sig" if count == 1 else "utf-8")  # Windows may send a BOM
+        except UnicodeDecodeError:
+            raise ValueError(f"Line {count} of the input is not UTF-8: convert it.") from None
+        yield text.rstrip("\r\n")
+
+
+def run_translate(args):
+    translator = load_translator(args.model)
+    by_hand = sys.stdin.isatty()
+    if by_hand:
+        say("type a sentence and press Enter; end with Ctrl-D (Windows: Ctrl-Z, Enter)")
+    lines = read_lines(sys.stdin.buffer)
+    with tqdm(unit="line", desc="translated", disable=by_hand or not sys.stderr.isatty()) as bar:
+        while chunk := list(itertools.islice(lines, 1 if by_hand else CHUNK)):
+            for text in translator.translate(chunk, args.beams, args.alpha):
+                # A model may write a line end; a line must stay a line.
+                print(text.replace("\r", " ").replace("\n", " "))
+            sys.stdout.flush()
+            bar.update(len(chunk))
