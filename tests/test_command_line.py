@@ -138,7 +138,7 @@ def test_a_bar_moves_in_a_terminal_and_nowhere_else(toy):
     command = [*TUTOR, "translate", "--model", toy]
     assert run(command, input=b"A dog.\n").stderr.count(b"translated:") == 0
     ours, theirs = os.openpty()
-    subprocess.run(["stty", "cols", "80"], stdin=theirs, check=True)  # a bar needs some width
+    subprocess.run(["stty", "rows", "24", "cols", "80"], stdin=theirs, check=True)
     subprocess.run(command, input=b"A dog.\n", stderr=theirs, stdout=subprocess.PIPE, check=True)
     os.close(theirs)
     said = b""
