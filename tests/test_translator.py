@@ -1,5 +1,7 @@
 """Text in, text out: order, blanks, neighbours, limits. The models are untrained."""
 
+import re
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -163,3 +165,11 @@ def test_a_recording_is_the_translation_with_the_matrices_that_made_it(trained):
 def test_half_a_surrogate_pair_is_read_as_an_unknown_character(toy):
     assert toy.translate(["dog \ud800"]) == toy.translate(["dog \ufffd"])
     assert toy.encode(["\ud83d\ude00"]) == toy.encode(["😀"])  # two halves make a whole
+
+
+def test_the_card_tells_the_truth_about_negation():
+    card = (models.PRETRAINED / "card.md").read_text(encoding="utf-8")
+    [claim] = [part for part in card.split("\n\n") if "does not know negation" in part]
+    said = re.findall(r'"([^"]+)" becomes \*([^*]+)\*', " ".join(claim.split()))
+    assert len(said) == 3
+    assert load_pretrained().translate([english for english, _ in said]) == [f for _, f in said]
