@@ -44,8 +44,13 @@ class TransformerConfig:
                 head_width(self.d_model, self.num_heads)
             elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name} must be None or a whole number above 0, not {value!r}.")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, not {self.dropout!r}.")
+        number = isinstance(self.dropout, int | float) and not isinstance(self.dropout, bool)
+        if not number or not 0 <= self.dropout < 1:
+            raise ValueError(
+                f"dropout must be a number of at least 0 and below 1, not {self.dropout!r}."
+            )
+        if not isinstance(self.norm_first, bool):  # "False", which is true, would pass for True
+            raise ValueError(f"norm_first must be True or False, not {self.norm_first!r}.")
         if self.positions not in ("sinusoidal", "learned"):
             raise ValueError(
                 f'positions must be "sinusoidal" or "learned", not {self.positions!r}.'
