@@ -301,6 +301,11 @@ def test_samples_come_as_often_as_the_model_says():
 
 
 @pytest.mark.parametrize("search", [greedy, beam_search, sample])
+def test_no_sentences_are_no_translations(search):
+    assert search(small_model(), SOURCES[:0]) == []
+
+
+@pytest.mark.parametrize("search", [greedy, beam_search, sample])
 def test_the_model_is_left_as_it_was(search):
     for training in (False, True):
         model = small_model(dropout=0.5).train(training)

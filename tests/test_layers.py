@@ -288,6 +288,15 @@ def test_a_batch_of_one_and_a_length_of_one(kind):
 
 
 @all_kinds
+def test_a_batch_without_sentences(kind):
+    model = small_model(**kind)
+    logits = model(SOURCE[:0], TARGET[:0])
+    assert logits.shape == (0, 4, 11)
+    logits.sum().backward()
+    assert not any(p.grad.any() for p in model.parameters())
+
+
+@all_kinds
 def test_the_callers_tensors_stay_as_they_were(kind):
     model = small_model(**kind)
     ids = [SOURCE.clone(), TARGET.clone()]
@@ -353,7 +362,9 @@ def test_the_model_exports_with_free_sizes(kind):
         ([[4, -1]], [[2]], "between 0 and 10.*found -1 to 4"),
         ([[4] * 17], [[2]], "17 tokens.*positions for 16.*max_len"),
         ([[4]], [[2] * 17], "17 tokens.*positions for 16.*max_len"),
-        ([[]], [[2]], "empty"),
+        ([[]], [[2]], "sentence is empty"),
+        (torch.zeros(0, 0).long(), [[2]], "sentence is empty"),
+        (torch.zeros(0, 3).long(), [[2]], "source has 0 sentences and the target 1"),
         ([[4]], torch.zeros(1, 0).long(), "empty"),
         ([[4.0]], [[2]], "whole numbers.*float32"),
         ([[4]], [[2.0]], "whole numbers.*float32"),

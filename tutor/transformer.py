@@ -118,7 +118,7 @@ class Transformer(nn.Module):
 
 
 def check_ids(ids, vocab_size):
-    """Raise unless `ids` is a non-empty (N, T) tensor of whole numbers below `vocab_size`."""
+    """Raise unless `ids` is a tensor (N, T), T above 0, of whole numbers below `vocab_size`."""
     if not isinstance(ids, torch.Tensor):
         raise TypeError(f"ids must be a tensor of shape (N, T), not {type(ids).__name__}.")
     if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
@@ -126,12 +126,12 @@ def check_ids(ids, vocab_size):
             f"ids must be whole numbers of shape (N, T), one row a sentence, not {ids.dtype} of "
             f"shape {tuple(ids.shape)}."
         )
-    if ids.numel() == 0:
+    if ids.shape[1] == 0:
         raise ValueError("The sentence is empty: give at least one id.")
     # On CUDA this look would make the host wait in every step; there the embedding checks itself.
-    # On meta, and while a graph is being made, there are no numbers to look at.
+    # On meta, while a graph is being made, and in an empty batch there are no numbers to look at.
     look = ids.device.type not in ("cuda", "meta") and not torch.compiler.is_compiling()
-    if look and not 0 <= ids.min() <= ids.max() < vocab_size:
+    if look and len(ids) and not 0 <= ids.min() <= ids.max() < vocab_size:
         raise ValueError(
             f"ids must lie between 0 and {vocab_size - 1}, the rows of the embedding table; "
             f"found {ids.min().item()} to {ids.max().item()}."
