@@ -64,6 +64,14 @@ def test_loss_of_huge_logits_is_finite():
     torch.testing.assert_close(loss, F.cross_entropy(Y @ W.T, targets, label_smoothing=0.1))
 
 
+def test_second_derivatives_are_refused():
+    Y, W = random_tensors(0, (3, 2), (5, 2))
+    loss = smoothed_cross_entropy(Y.requires_grad_(), W, torch.tensor([1, 2, 3]))
+    (gradient,) = torch.autograd.grad(loss.square(), Y, create_graph=True)
+    with pytest.raises(RuntimeError, match="differentiate twice"):
+        gradient.sum().backward()
+
+
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_translation_loss_is_the_mean_over_real_target_tokens(norm_first):
     ours, theirs = (small_model(norm_first=norm_first, max_len=20) for _ in range(2))

@@ -1,6 +1,7 @@
 """The loss: cross-entropy with label smoothing, a chunk at a time (chapter 07)."""
 
 import torch
+from torch.autograd.function import once_differentiable
 
 from tutor.attention import PAD, padding_mask
 
@@ -12,7 +13,8 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     softmax(logits) - smoothed target, so it is at hand as soon as the softmax is: each chunk's
     logits are turned into their gradient in place and dropped. The whole matrix of logits,
     (tokens, vocabulary), never exists. Padding has no share in the mean; picking the real tokens
-    out instead would make a GPU wait until their number is known.
+    out instead would make a GPU wait until their number is known. Differentiating twice raises
+    RuntimeError: the kept gradients know nothing of what they were computed from.
     """
 
     @staticmethod
@@ -36,6 +38,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
         return loss
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, gradient):
         dY, dW = ctx.saved_tensors
         return gradient * dY, gradient * dW, None, None, None
