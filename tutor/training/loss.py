@@ -58,7 +58,12 @@ def smoothed_cross_entropy(Y, W, targets, smoothing=0.1, chunk=256):
 
 
 def translation_loss(model, batch, smoothing=0.1):
-    """Loss of `model` on a Batch under teacher forcing, in nats a target token, without padding."""
+    """Loss of `model` on a Batch under teacher forcing, in nats a target token, without padding.
+
+    Raises TypeError for a wrapper that hides the model's steps, such as DistributedDataParallel.
+    """
+    if not hasattr(model, "encode"):
+        raise TypeError(f"A {type(model).__name__} has no encode(): train the model inside it.")
     memory = model.encode(batch.source)  # (N, S, d_model)
     Y = model.decode(batch.target_in, memory, padding_mask(batch.source))  # (N, T, d_model)
     Y, targets = Y.flatten(0, 1), batch.target_out.flatten()  # (N * T, d_model), (N * T,)

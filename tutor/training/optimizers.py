@@ -3,6 +3,7 @@
 import math
 
 import torch
+from torch import nn
 
 
 def warmup_cosine(step, steps, warmup=50, last=0.01):
@@ -68,11 +69,18 @@ def orthogonalize(G, steps=5):
 
 
 def make_optimizers(model, recipe):
-    """Muon for the matrices inside the layers; AdamW for embeddings, biases and norms."""
-    matrices, rest = [], []
-    for name, p in model.named_parameters():
-        inside = name.startswith(("encoder.", "decoder."))
-        (matrices if inside and p.dim() == 2 else rest).append(p)
+    """Muon for the matrices inside the layers; AdamW for embeddings, biases, norms and the like.
+
+    Layers are what stands in an nn.ModuleList, however the model is wrapped. Raises ValueError if
+    there is no matrix among them. Frozen parameters get no optimizer.
+    """
+    stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
+    inside = {p for stack in stacks for p in stack.parameters() if p.dim() == 2}
+    trained = [p for p in model.parameters() if p.requires_grad]
+    matrices = [p for p in trained if p in inside]
+    rest = [p for p in trained if p not in inside]
+    if not matrices:
+        raise ValueError("Muon finds no matrices to train inside an nn.ModuleList of layers.")
     return [
         Muon(matrices, lr=recipe.lr),
         torch.optim.AdamW(rest, lr=recipe.lr_rest, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
