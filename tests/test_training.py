@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import math
+import re
 
 import pytest
 import torch
@@ -149,6 +150,30 @@ def test_muon_is_pytorchs_step_for_step():
             # bfloat16 inside: equal to 1 % of what the step moves.
             moved = (q - X).abs().max().item()
             torch.testing.assert_close(p, q, rtol=0, atol=0.01 * moved + 1e-7)
+
+
+def test_muon_takes_a_closure_as_every_optimizer_does():
+    (X,) = random_tensors(0, (4, 3))
+    by_hand, by_closure = (torch.nn.Parameter(X.clone()) for _ in range(2))
+    by_hand.square().sum().backward()
+    assert Muon([by_hand], lr=0.1).step() is None
+    muon = Muon([by_closure], lr=0.1)
+
+    def closure():
+        muon.zero_grad()
+        loss = by_closure.square().sum()
+        loss.backward()
+        return loss
+
+    assert_equal(muon.step(closure).item(), X.square().sum().item())
+    assert by_closure.equal(by_hand) and not by_hand.equal(X)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3, 4)])
+def test_muon_takes_matrices_alone(shape):
+    parameters = [torch.nn.Parameter(torch.zeros(each)) for each in ((2, 3), shape)]
+    with pytest.raises(ValueError, match=rf"Muon trains matrices.*{re.escape(str(shape))}.*AdamW"):
+        Muon(parameters, lr=0.1)
 
 
 def names_of(model, optimizer):
