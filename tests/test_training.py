@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_twins import assert_equal, assert_same, random_tensors, randomize, small_model
 from torch.nn import functional as F
+from torch.testing import assert_close
 
 from tutor import Transformer, TransformerConfig
 from tutor.decoding import greedy
@@ -25,6 +26,7 @@ from tutor.training import (
     inverse_square_root,
     loop,
     make_optimizers,
+    orthogonalize,
     smoothed_cross_entropy,
     train,
     translation_loss,
@@ -174,6 +176,20 @@ def test_muon_takes_matrices_alone(shape):
     parameters = [torch.nn.Parameter(torch.zeros(each)) for each in ((2, 3), shape)]
     with pytest.raises(ValueError, match=rf"Muon trains matrices.*{re.escape(str(shape))}.*AdamW"):
         Muon(parameters, lr=0.1)
+
+
+@pytest.mark.parametrize("shape", [(64, 128), (128, 64), (128, 128)])
+def test_all_but_the_smallest_singular_values_are_moved_near_1(shape):
+    G = torch.randn(10, *shape, generator=torch.Generator().manual_seed(0))
+    U, S, R = torch.linalg.svd(G, full_matrices=False)
+    share = S / G.norm(dim=(-2, -1))[:, None]  # (10, rows or columns)
+    after = U.mT @ orthogonalize(G).float() @ R.mT  # with values alone: diagonal
+    values = after.diagonal(dim1=-2, dim2=-1)
+    assert (after - values.diag_embed()).abs().max() < 0.03  # the directions stay
+    large, small = share > 0.002, share < 0.0005
+    assert (values[large] > 0.65).all() and (values[large] < 1.25).all()
+    assert_close(values[small], 3.4445**5 * share[small], rtol=0, atol=0.03)
+    assert small.any() == (values < 0.6).any() == (shape == (128, 128))
 
 
 def names_of(model, optimizer):

@@ -21,10 +21,10 @@ def inverse_square_root(step, d_model, warmup=4000):
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum whose every update of a matrix is made (nearly) orthogonal.
+    """Momentum whose every update of a matrix is made nearly orthogonal: see `orthogonalize`.
 
-    Then all directions of a matrix learn at one speed, and training needs about half the steps. The
-    step is scaled to the size that an AdamW step has. The same as torch.optim.Muon with
+    Then all but the weakest directions of a matrix learn at about one speed. The step is scaled to
+    the size that an AdamW step has. The same as torch.optim.Muon with
     adjust_lr_fn="match_rms_adamw" and no weight decay, but all matrices of one shape go through
     the products together, which takes a third of the time on a CPU.
     Raises ValueError for a parameter that is no matrix.
@@ -66,8 +66,11 @@ class Muon(torch.optim.Optimizer):
 
 
 def orthogonalize(G, steps=5):
-    """The matrices G (n, rows, columns) with all singular values moved to about 1 (0.6 to 1.25).
+    """The matrices G (n, rows, columns) with nearly all singular values moved near 1.
 
+    What is above 0.002 of its matrix's norm (the root of the sum of squares) ends between 0.65 and
+    1.25. What is smaller grows at most 3.4445^5 = 485-fold and may stay near 0: of random square
+    matrices, 128 x 128, that are about 1 % of the values, and 98 % of the matrices have some.
     A polynomial of X X^T pushes the singular values there without computing them; five steps in
     bfloat16 are enough. Source: Jordan et al. 2024 (Newton-Schulz with these three numbers).
     """
