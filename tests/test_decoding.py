@@ -297,7 +297,22 @@ def test_samples_come_as_often_as_the_model_says():
     assert_same_hypotheses(coldest, greedy(model, source, 9))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_the_coldest_samples_are_greedy_and_the_hottest_are_any_word(dtype):
+    model, source = lively_model(0).to(dtype), torch.tensor([[5, 6, EOS]])
+    assert sample(model, source, temperature=1e-30)[0].ids == greedy(model, source)[0].ids
+    written = sample(model, source.expand(2000, -1), temperature=1e30, max_len=1)
+    firsts = torch.tensor([EOS if h.finished else h.ids[0] for h in written])
+    counts = firsts.bincount(minlength=11)  # 250 of each are expected: 5 standard deviations are 74
+    assert not counts[:EOS].any() and (counts[EOS:] - 250).abs().max() < 74
+
+
 # ---- manners
+
+
+@pytest.mark.parametrize("search", [greedy, beam_search, sample])
+def test_no_sentences_are_no_translations(search):
+    assert search(small_model(), SOURCES[:0]) == []
 
 
 @pytest.mark.parametrize("search", [greedy, beam_search, sample])
@@ -332,7 +347,14 @@ def test_dropout_is_off():
         (lambda m: beam_search(m, SOURCES, 3, n_best=4), "n_best must lie between 1 and beams"),
         (lambda m: beam_search(m, SOURCES, 3, alpha=-1), "alpha must be at least 0, not -1"),
         (lambda m: beam_search(m, SOURCES, 3, alpha=math.nan), "alpha must be at least 0, not nan"),
-        (lambda m: sample(m, SOURCES, temperature=0), "temperature must be above 0, not 0"),
+        (lambda m: sample(m, SOURCES, temperature=0), "temperature must lie between .*, not 0;"),
+        (lambda m: sample(m, SOURCES, temperature=-1), "temperature must lie between .*, not -1;"),
+        (lambda m: sample(m, SOURCES, math.inf), "temperature must lie between .*, not inf;"),
+        (lambda m: sample(m, SOURCES, math.nan), "temperature must lie between .*, not nan;"),
+        (
+            lambda m: sample(m.float(), SOURCES, 1e39),
+            "temperature must lie between .*, not 1e\\+39;",
+        ),
         (lambda m: sample(m, SOURCES, top_k=0), "top_k must be None or at least 1, not 0"),
     ],
 )

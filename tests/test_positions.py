@@ -1,5 +1,6 @@
 """Positions against the closed form, and the property they were chosen for."""
 
+import copy
 import math
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_twins import assert_equal, random_tensors
 
-from tutor import sinusoidal_positions
+from tutor import Transformer, TransformerConfig, sinusoidal_positions
 from tutor.positions import Positions
 
 
@@ -52,8 +53,52 @@ def test_the_table_has_the_default_dtype(dtype):
     torch.set_default_dtype(dtype)
     try:
         assert sinusoidal_positions(3, 4).dtype == dtype
+        assert sinusoidal_positions(3, 4, torch.float16).dtype == torch.float16
     finally:
         torch.set_default_dtype(before)
+
+
+def closed_form(dtype):
+    return sinusoidal_positions(7, 5, dtype=torch.float64).to(dtype)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda positions: positions.double(),
+        lambda positions: positions.bfloat16().float(),
+        lambda positions: positions.half().to("meta").to_empty(device="cpu").to(torch.float64),
+        copy.deepcopy,
+    ],
+)
+def test_converted_sinusoids_are_those_of_the_new_dtype(convert, monkeypatch):
+    positions = convert(Positions("sinusoidal", 7, 5).float())
+    assert positions.table.equal(closed_form(positions.table.dtype))
+    monkeypatch.setattr("tutor.positions.sinusoidal_positions", None)  # not made at every call
+    assert positions(torch.zeros(1, 7, 5)).equal(positions.table[None].to(torch.float64))
+
+
+def test_converted_learned_positions_stay_what_they_learned():
+    positions = Positions("learned", 7, 5)
+    before = positions.table
+    assert positions.float().table is before and before.requires_grad
+    assert positions.double().table.equal(before.double())
+
+
+@pytest.fixture
+def empty_is_nan():
+    torch.use_deterministic_algorithms(True)  # fills what nobody has written yet
+    yield
+    torch.use_deterministic_algorithms(False)
+
+
+def test_a_model_without_numbers_finds_its_positions_when_it_gets_them(empty_is_nan):
+    config = TransformerConfig(9, d_model=12, num_heads=3, d_ff=8, num_layers=1, dropout=0.0)
+    model, ids = Transformer(config), torch.tensor([[4, 5]])
+    with torch.device("meta"):
+        other = Transformer(config)
+    other.to_empty(device="cpu").load_state_dict(model.state_dict())
+    assert other(ids, ids).equal(model(ids, ids))
 
 
 @pytest.mark.parametrize("kind", ["sinusoidal", "learned"])

@@ -108,7 +108,7 @@ def test_a_compiled_model_is_recorded_as_well(way):
 def test_recording_does_not_load_the_compiler_which_takes_a_second():
     code = """if True:
         import sys, torch, tutor
-        from tutor.ablation import without_heads
+        from tutor.evaluation.ablation import without_heads
         model = tutor.Transformer(tutor.TransformerConfig(9, 4, 1, 4, 1))
         ids = torch.ones(1, 1, dtype=int)
         with tutor.record_attention(model), without_heads(model, [("cross", 0, 0)]):

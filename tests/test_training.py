@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import math
+import re
 
 import pytest
 import torch
@@ -10,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_twins import assert_equal, assert_same, random_tensors, randomize, small_model
 from torch.nn import functional as F
+from torch.testing import assert_close
 
 from tutor import Transformer, TransformerConfig
 from tutor.decoding import greedy
+from tutor.exchange.pytorch import to_pytorch
 from tutor.text.batches import Batch, make_batch
 from tutor.text.tokenizer import PAD
 from tutor.training import (
@@ -23,6 +26,7 @@ from tutor.training import (
     inverse_square_root,
     loop,
     make_optimizers,
+    orthogonalize,
     smoothed_cross_entropy,
     train,
     translation_loss,
@@ -62,6 +66,14 @@ def test_loss_of_huge_logits_is_finite():
     targets = torch.tensor([1, 2])
     loss = smoothed_cross_entropy(Y, W, targets)
     torch.testing.assert_close(loss, F.cross_entropy(Y @ W.T, targets, label_smoothing=0.1))
+
+
+def test_second_derivatives_are_refused():
+    Y, W = random_tensors(0, (3, 2), (5, 2))
+    loss = smoothed_cross_entropy(Y.requires_grad_(), W, torch.tensor([1, 2, 3]))
+    (gradient,) = torch.autograd.grad(loss.square(), Y, create_graph=True)
+    with pytest.raises(RuntimeError, match="differentiate twice"):
+        gradient.sum().backward()
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
@@ -142,23 +154,96 @@ def test_muon_is_pytorchs_step_for_step():
             torch.testing.assert_close(p, q, rtol=0, atol=0.01 * moved + 1e-7)
 
 
+def test_muon_takes_a_closure_as_every_optimizer_does():
+    (X,) = random_tensors(0, (4, 3))
+    by_hand, by_closure = (torch.nn.Parameter(X.clone()) for _ in range(2))
+    by_hand.square().sum().backward()
+    assert Muon([by_hand], lr=0.1).step() is None
+    muon = Muon([by_closure], lr=0.1)
+
+    def closure():
+        muon.zero_grad()
+        loss = by_closure.square().sum()
+        loss.backward()
+        return loss
+
+    assert_equal(muon.step(closure).item(), X.square().sum().item())
+    assert by_closure.equal(by_hand) and not by_hand.equal(X)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3, 4)])
+def test_muon_takes_matrices_alone(shape):
+    parameters = [torch.nn.Parameter(torch.zeros(each)) for each in ((2, 3), shape)]
+    with pytest.raises(ValueError, match=rf"Muon trains matrices.*{re.escape(str(shape))}.*AdamW"):
+        Muon(parameters, lr=0.1)
+
+
+@pytest.mark.parametrize("shape", [(64, 128), (128, 64), (128, 128)])
+def test_all_but_the_smallest_singular_values_are_moved_near_1(shape):
+    G = torch.randn(10, *shape, generator=torch.Generator().manual_seed(0))
+    U, S, R = torch.linalg.svd(G, full_matrices=False)
+    share = S / G.norm(dim=(-2, -1))[:, None]  # (10, rows or columns)
+    after = U.mT @ orthogonalize(G).float() @ R.mT  # with values alone: diagonal
+    values = after.diagonal(dim1=-2, dim2=-1)
+    assert (after - values.diag_embed()).abs().max() < 0.03  # the directions stay
+    large, small = share > 0.002, share < 0.0005
+    assert (values[large] > 0.65).all() and (values[large] < 1.25).all()
+    assert_close(values[small], 3.4445**5 * share[small], rtol=0, atol=0.03)
+    assert small.any() == (values < 0.6).any() == (shape == (128, 128))
+
+
+def names_of(model, optimizer):
+    names = {p: name for name, p in model.named_parameters()}
+    return [names[p] for group in optimizer.param_groups for p in group["params"]]
+
+
 def test_muon_gets_the_matrices_of_the_layers_and_adamw_the_rest():
     model = small_model(positions="learned")
     recipe = Recipe(steps=1)
     muon, adamw = make_optimizers(model, recipe)
-    names = {p: name for name, p in model.named_parameters()}
-    matrices, rest = (
-        {names[p] for group in optimizer.param_groups for p in group["params"]}
-        for optimizer in (muon, adamw)
-    )
-    assert matrices.isdisjoint(rest) and matrices | rest == set(names.values())
-    assert {"embedding.weight", "positions.table"} <= rest
-    kinds = {name.split(".")[-1] for name in matrices}
-    assert kinds == {"W_Q", "W_K", "W_V", "W_O", "weight"}
-    assert {name.split(".")[-1] for name in rest} == {"weight", "bias", "table"}
-    assert not any("norm" in name for name in matrices)
+    inside = [
+        name for name, p in model.named_parameters()
+        if name.startswith(("encoder.", "decoder.")) and p.dim() == 2
+    ]  # fmt: skip
+    assert len(inside) == 2 * (6 + 10) and names_of(model, muon) == inside
+    rest = [name for name, _ in model.named_parameters() if name not in inside]
+    assert {"embedding.weight", "positions.table"} < {*rest} and names_of(model, adamw) == rest
     assert muon.defaults["lr"] == recipe.lr and adamw.defaults["lr"] == recipe.lr_rest
     assert adamw.defaults["weight_decay"] == 0
+
+
+def test_muon_gets_the_same_matrices_however_the_model_is_wrapped():
+    model = small_model(num_heads=2, positions="learned")
+    names = names_of(model, make_optimizers(model, Recipe(steps=1))[0])
+    compiled = torch.compile(model, backend="eager")
+    muon, _ = make_optimizers(compiled, Recipe(steps=1))
+    assert names_of(compiled, muon) == [f"_orig_mod.{name}" for name in names]
+    theirs = to_pytorch(model)
+    muon, adamw = make_optimizers(theirs, Recipe(steps=1))
+    kinds = {tuple(name.split(".")[-2:]) for name in names_of(theirs, muon)}
+    assert kinds == {
+        ("self_attn", "in_proj_weight"), ("multihead_attn", "in_proj_weight"),
+        ("out_proj", "weight"), ("linear1", "weight"), ("linear2", "weight"),
+    }  # fmt: skip
+    others = names_of(theirs, adamw)
+    assert {"embedding.weight", "positions.table"} < {*others}
+    assert not any("proj" in name for name in others)  # biases that are frozen at zero
+
+
+def test_matrices_outside_of_layers_are_not_muons():
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table, self.output = torch.nn.Embedding(9, 4), torch.nn.Linear(4, 9)
+            self.blocks = torch.nn.ModuleList([torch.nn.Linear(4, 4)])
+
+    muon, adamw = make_optimizers(model := Model(), Recipe(steps=1))
+    assert names_of(model, muon) == ["blocks.0.weight"]
+    assert "output.weight" in names_of(model, adamw)
+    model.blocks.requires_grad_(False)
+    for matrixless in (model, torch.nn.Linear(4, 9)):
+        with pytest.raises(ValueError, match="no matrices to train inside an nn.ModuleList"):
+            make_optimizers(matrixless, Recipe(steps=1))
 
 
 # ---- the loop
@@ -297,6 +382,33 @@ def test_losses_on_a_gpu_stay_there_for_a_while(monkeypatch):
     history.settle()
     history.settle()
     assert read == [3, 3, 1] and history.loss == [0.0] * 7
+
+
+@pytest.mark.parametrize("wrap", [to_pytorch, lambda model: torch.compile(model, backend="eager")])
+def test_a_wrapped_model_learns_as_the_bare_one_does(wrap):
+    torch.compiler.reset()
+    bare, wrapped = tiny(0, dropout=0.0), wrap(tiny(0, dropout=0.0))
+    losses = [train(model, PAIRS, Recipe(steps=30, warmup=5)).loss for model in (bare, wrapped)]
+    assert losses[0] == pytest.approx(losses[1], abs=0.2) and losses[1][-1] < losses[1][0] - 1
+    assert losses[0][0] == pytest.approx(losses[1][0], abs=1e-5)
+
+
+def test_a_compiled_loss_trains_a_model():
+    torch.compiler.reset()
+    graphs = []
+    backend = lambda graph, _: graphs.append(graph) or graph  # noqa: E731
+    loss_of = torch.compile(translation_loss, backend=backend, fullgraph=True)
+    plain, compiled = (
+        train(tiny(0, dropout=0.0), PAIRS, Recipe(steps=3, warmup=1), loss_of=each).loss
+        for each in (translation_loss, loss_of)
+    )
+    assert plain == pytest.approx(compiled, abs=1e-4) and graphs
+
+
+def test_a_wrapper_that_hides_the_steps_of_the_model_is_named():
+    model = torch.nn.DataParallel(tiny(0))
+    with pytest.raises(TypeError, match=r"A DataParallel has no encode\(\).*model inside"):
+        train(model, PAIRS, Recipe(steps=1))
 
 
 def test_training_without_pairs_is_named(monkeypatch):

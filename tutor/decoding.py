@@ -210,18 +210,21 @@ def sample(model, source_ids, temperature=1.0, top_k=None, max_len=None, generat
     """A random next token, again and again: each with the probability that the model gives it.
 
     temperature: logits are divided by it; below 1 favours the probable, above 1 the improbable.
+    It may lie between 1e-30, as good as `greedy`, and 1e30, any word with equal probability.
     top_k: draw from the k most probable tokens only. Otherwise as `greedy`.
     """
-    if not temperature > 0:
+    if not 1e-30 <= temperature <= 1e30:  # float32 knows nothing much beyond
         raise ValueError(
-            f"temperature must be above 0, not {temperature!r}; greedy() is its limit."
+            f"temperature must lie between 1e-30 and 1e30, not {temperature!r}; greedy() is its "
+            "limit at 0."
         )
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k must be None or at least 1, not {top_k!r}.")
 
     def choose(E):
         step, ids = most_probable(E, top_k or E.shape[-1])  # (N, top_k) each
-        at = torch.multinomial((step / temperature).softmax(-1), 1, generator=generator)  # (N, 1)
+        P = ((step - step[:, :1]) / temperature).softmax(-1)  # (N, top_k)
+        at = torch.multinomial(P, 1, generator=generator)  # (N, 1)
         return step.gather(1, at), ids.gather(1, at)
 
     return write(model, source_ids, choose, max_len)

@@ -44,8 +44,13 @@ class TransformerConfig:
                 head_width(self.d_model, self.num_heads)
             elif not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name} must be None or a whole number above 0, not {value!r}.")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be at least 0 and below 1, not {self.dropout!r}.")
+        number = isinstance(self.dropout, int | float) and not isinstance(self.dropout, bool)
+        if not number or not 0 <= self.dropout < 1:
+            raise ValueError(
+                f"dropout must be a number of at least 0 and below 1, not {self.dropout!r}."
+            )
+        if not isinstance(self.norm_first, bool):  # "False", which is true, would pass for True
+            raise ValueError(f"norm_first must be True or False, not {self.norm_first!r}.")
         if self.positions not in ("sinusoidal", "learned"):
             raise ValueError(
                 f'positions must be "sinusoidal" or "learned", not {self.positions!r}.'
@@ -113,7 +118,7 @@ class Transformer(nn.Module):
 
 
 def check_ids(ids, vocab_size):
-    """Raise unless `ids` is a non-empty (N, T) tensor of whole numbers below `vocab_size`."""
+    """Raise unless `ids` is a tensor (N, T), T above 0, of whole numbers below `vocab_size`."""
     if not isinstance(ids, torch.Tensor):
         raise TypeError(f"ids must be a tensor of shape (N, T), not {type(ids).__name__}.")
     if ids.dim() != 2 or ids.dtype not in (torch.int64, torch.int32):
@@ -121,12 +126,12 @@ def check_ids(ids, vocab_size):
             f"ids must be whole numbers of shape (N, T), one row a sentence, not {ids.dtype} of "
             f"shape {tuple(ids.shape)}."
         )
-    if ids.numel() == 0:
+    if ids.shape[1] == 0:
         raise ValueError("The sentence is empty: give at least one id.")
     # On CUDA this look would make the host wait in every step; there the embedding checks itself.
-    # On meta, and while a graph is being made, there are no numbers to look at.
+    # On meta, while a graph is being made, and in an empty batch there are no numbers to look at.
     look = ids.device.type not in ("cuda", "meta") and not torch.compiler.is_compiling()
-    if look and not 0 <= ids.min() <= ids.max() < vocab_size:
+    if look and len(ids) and not 0 <= ids.min() <= ids.max() < vocab_size:
         raise ValueError(
             f"ids must lie between 0 and {vocab_size - 1}, the rows of the embedding table; "
             f"found {ids.min().item()} to {ids.max().item()}."

@@ -127,8 +127,11 @@ def train(model, pairs, recipe, on_step=None, resume=None, loss_of=translation_l
     pairs: a list of pairs of lists of int. on_step(step, history) is called after every step.
     resume(optimizers, schedules) may put them, the model and the random numbers where an earlier
     training was, and returns its History (see resume.py). loss_of(model, batch, smoothing) gives
-    the loss. Ctrl-C ends the training after a whole step: then the History is shorter.
-    Raises ValueError for a loss that is infinite or NaN.
+    the loss; it calls the steps of the model, so `torch.compile` is of use around the loss alone:
+    loss_of=torch.compile(translation_loss). Ctrl-C ends the training after a whole step: then the
+    History is shorter.
+    Raises ValueError for a loss that is infinite or NaN and for a model without layers, TypeError
+    for a wrapper that hides the model's steps.
     """
     device = next(model.parameters()).device
     optimizers = make_optimizers(model, recipe)

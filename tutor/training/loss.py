@@ -1,6 +1,7 @@
 """The loss: cross-entropy with label smoothing, a chunk at a time (chapter 07)."""
 
 import torch
+from torch.autograd.function import once_differentiable
 
 from tutor.attention import PAD, padding_mask
 
@@ -12,7 +13,8 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     softmax(logits) - smoothed target, so it is at hand as soon as the softmax is: each chunk's
     logits are turned into their gradient in place and dropped. The whole matrix of logits,
     (tokens, vocabulary), never exists. Padding has no share in the mean; picking the real tokens
-    out instead would make a GPU wait until their number is known.
+    out instead would make a GPU wait until their number is known. Differentiating twice raises
+    RuntimeError: the kept gradients know nothing of what they were computed from.
     """
 
     @staticmethod
@@ -36,6 +38,7 @@ class SmoothedCrossEntropy(torch.autograd.Function):
         return loss
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, gradient):
         dY, dW = ctx.saved_tensors
         return gradient * dY, gradient * dW, None, None, None
@@ -55,7 +58,12 @@ def smoothed_cross_entropy(Y, W, targets, smoothing=0.1, chunk=256):
 
 
 def translation_loss(model, batch, smoothing=0.1):
-    """Loss of `model` on a Batch under teacher forcing, in nats a target token, without padding."""
+    """Loss of `model` on a Batch under teacher forcing, in nats a target token, without padding.
+
+    Raises TypeError for a wrapper that hides the model's steps, such as DistributedDataParallel.
+    """
+    if not hasattr(model, "encode"):
+        raise TypeError(f"A {type(model).__name__} has no encode(): train the model inside it.")
     memory = model.encode(batch.source)  # (N, S, d_model)
     Y = model.decode(batch.target_in, memory, padding_mask(batch.source))  # (N, T, d_model)
     Y, targets = Y.flatten(0, 1), batch.target_out.flatten()  # (N * T, d_model), (N * T,)

@@ -1,8 +1,10 @@
 """Optimizers and the schedules of their learning rates (chapter 07)."""
 
+import itertools
 import math
 
 import torch
+from torch import nn
 
 
 def warmup_cosine(step, steps, warmup=50, last=0.01):
@@ -19,20 +21,32 @@ def inverse_square_root(step, d_model, warmup=4000):
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum whose every update of a matrix is made (nearly) orthogonal.
+    """Momentum whose every update of a matrix is made nearly orthogonal: see `orthogonalize`.
 
-    Then all directions of a matrix learn at one speed, and training needs about half the steps. The
-    step is scaled to the size that an AdamW step has. The same as torch.optim.Muon with
+    Then all but the weakest directions of a matrix learn at about one speed. The step is scaled to
+    the size that an AdamW step has. The same as torch.optim.Muon with
     adjust_lr_fn="match_rms_adamw" and no weight decay, but all matrices of one shape go through
     the products together, which takes a third of the time on a CPU.
+    Raises ValueError for a parameter that is no matrix.
     Source: Jordan et al. 2024 (Muon); Liu et al. 2025, section 2.2 (the scale).
     """
 
     def __init__(self, params, lr, momentum=0.95):
         super().__init__(params, dict(lr=lr, momentum=momentum))
+        for p in itertools.chain.from_iterable(group["params"] for group in self.param_groups):
+            if p.dim() != 2:
+                raise ValueError(
+                    f"Muon trains matrices, not a parameter of shape {tuple(p.shape)}: give that "
+                    "one to another optimizer, such as AdamW."
+                )
 
     @torch.no_grad()
-    def step(self):
+    def step(self, closure=None):
+        """One step. closure, if given, computes the gradients anew and returns the loss."""
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
         for group in self.param_groups:
             momentum, by_shape = group["momentum"], {}
             for p in group["params"]:
@@ -48,11 +62,15 @@ class Muon(torch.optim.Optimizer):
                 size = 0.2 * math.sqrt(max(rows, columns))
                 for (p, _), update in zip(pairs, updates, strict=True):
                     p.add_(update.to(p.dtype), alpha=-group["lr"] * size)
+        return loss
 
 
 def orthogonalize(G, steps=5):
-    """The matrices G (n, rows, columns) with all singular values moved to about 1 (0.6 to 1.25).
+    """The matrices G (n, rows, columns) with nearly all singular values moved near 1.
 
+    What is above 0.002 of its matrix's norm (the root of the sum of squares) ends between 0.65 and
+    1.25. What is smaller grows at most 3.4445^5 = 485-fold and may stay near 0: of random square
+    matrices, 128 x 128, that are about 1 % of the values, and 98 % of the matrices have some.
     A polynomial of X X^T pushes the singular values there without computing them; five steps in
     bfloat16 are enough. Source: Jordan et al. 2024 (Newton-Schulz with these three numbers).
     """
@@ -68,11 +86,18 @@ def orthogonalize(G, steps=5):
 
 
 def make_optimizers(model, recipe):
-    """Muon for the matrices inside the layers; AdamW for embeddings, biases and norms."""
-    matrices, rest = [], []
-    for name, p in model.named_parameters():
-        inside = name.startswith(("encoder.", "decoder."))
-        (matrices if inside and p.dim() == 2 else rest).append(p)
+    """Muon for the matrices inside the layers; AdamW for embeddings, biases, norms and the like.
+
+    Layers are what stands in an nn.ModuleList, however the model is wrapped. Raises ValueError if
+    there is no matrix among them. Frozen parameters get no optimizer.
+    """
+    stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
+    inside = {p for stack in stacks for p in stack.parameters() if p.dim() == 2}
+    trained = [p for p in model.parameters() if p.requires_grad]
+    matrices = [p for p in trained if p in inside]
+    rest = [p for p in trained if p not in inside]
+    if not matrices:
+        raise ValueError("Muon finds no matrices to train inside an nn.ModuleList of layers.")
     return [
         Muon(matrices, lr=recipe.lr),
         torch.optim.AdamW(rest, lr=recipe.lr_rest, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
