@@ -227,7 +227,7 @@ def test_muon_gets_the_same_matrices_however_the_model_is_wrapped():
     }  # fmt: skip
     others = names_of(theirs, adamw)
     assert {"embedding.weight", "positions.table"} < {*others}
-    assert not any("proj" in name for name in others)  # biases that are frozen at zero
+    assert {name.split(".")[-1] for name in others if "proj" in name} <= {"in_proj_bias", "bias"}
 
 
 def test_matrices_outside_of_layers_are_not_muons():
@@ -240,10 +240,8 @@ def test_matrices_outside_of_layers_are_not_muons():
     muon, adamw = make_optimizers(model := Model(), Recipe(steps=1))
     assert names_of(model, muon) == ["blocks.0.weight"]
     assert "output.weight" in names_of(model, adamw)
-    model.blocks.requires_grad_(False)
-    for matrixless in (model, torch.nn.Linear(4, 9)):
-        with pytest.raises(ValueError, match="no matrices to train inside an nn.ModuleList"):
-            make_optimizers(matrixless, Recipe(steps=1))
+    with pytest.raises(ValueError, match="no matrices inside an nn.ModuleList"):
+        make_optimizers(torch.nn.Linear(4, 9), Recipe(steps=1))
 
 
 # ---- the loop

@@ -89,15 +89,14 @@ def make_optimizers(model, recipe):
     """Muon for the matrices inside the layers; AdamW for embeddings, biases, norms and the like.
 
     Layers are what stands in an nn.ModuleList, however the model is wrapped. Raises ValueError if
-    there is no matrix among them. Frozen parameters get no optimizer.
+    there is no matrix among them. A frozen parameter gets no gradient, and so no step.
     """
     stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
     inside = {p for stack in stacks for p in stack.parameters() if p.dim() == 2}
-    trained = [p for p in model.parameters() if p.requires_grad]
-    matrices = [p for p in trained if p in inside]
-    rest = [p for p in trained if p not in inside]
+    matrices = [p for p in model.parameters() if p in inside]
+    rest = [p for p in model.parameters() if p not in inside]
     if not matrices:
-        raise ValueError("Muon finds no matrices to train inside an nn.ModuleList of layers.")
+        raise ValueError("Muon finds no matrices inside an nn.ModuleList of layers.")
     return [
         Muon(matrices, lr=recipe.lr),
         torch.optim.AdamW(rest, lr=recipe.lr_rest, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
