@@ -5,6 +5,7 @@ import json
 import random
 import re
 import sys
+import threading
 import time
 from decimal import Decimal
 from fractions import Fraction
@@ -553,7 +554,22 @@ def test_gradients_of_parameters_are_compared():
     assert "the gradient of `layer.weight` is missing" in examine(
         exercise, lambda layer, X: F.linear(X, layer.weight.detach(), layer.bias)
     )
-    assert "changes its argument `layer`" in examine(exercise, lambda layer, X: layer.eval()(X))
+
+
+def test_settings_of_a_module_are_no_answers_to_change():
+    """Also those of its parts, as `batch_first` of the attention in a layer."""
+
+    def turned(layer, X):
+        layer[0].batch_first = False
+        return X
+
+    layer = torch.nn.Sequential(torch.nn.MultiheadAttention(2, 1, batch_first=True))
+    exercise = make(
+        reference=lambda layer, X: X, cases=lambda: [(layer, torch.ones(2))], mistakes=()
+    )
+    for answer in (turned, lambda layer, X: layer.eval() and X):
+        said = examine(exercise, answer)
+        assert "changes its argument `layer`. The caller still needs it: leave its param" in said
 
 
 def test_no_gradient_is_as_good_as_one_of_zeros():
@@ -638,6 +654,14 @@ def test_call_properties_draws_and_forbidden():
     built = make(reference=torch.nn.ReLU, mistakes=(), call=lambda make, X: make()(X))
     assert "calls `ReLU`" in examine(built, lambda: torch.nn.ReLU())
     assert "calls `causal_mask`" in examine(exercise, lambda X: tutor.causal_mask(2))
+    assert "calls `causal_mask`" in examine(exercise, in_a_thread)
+
+
+def in_a_thread(X):
+    thread = threading.Thread(target=tutor.causal_mask, args=(2,))
+    thread.start()
+    thread.join()
+    return 3 * X
 
 
 def test_exceptions_can_be_what_is_wanted():

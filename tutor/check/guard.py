@@ -252,6 +252,16 @@ def gradients(value, leaves):
     return tuple(g if g is None else g.to_dense() for g in found)
 
 
+def settings(module):
+    """What a module and its parts keep besides tensors: `training`, `batch_first`, a share `p`."""
+    return {
+        (name, key): value
+        for name, part in module.named_modules()
+        for key, value in vars(part).items()
+        if isinstance(value, bool | int | float | str)
+    }
+
+
 def no_gradient(error, calls):
     """The Trouble of an answer whose result has no backward pass."""
     said = str(error)
@@ -290,7 +300,7 @@ def changed(before, after):
             before.detach(), after.detach(), rtol=0, atol=0, equal_nan=True
         )
     if isinstance(before, nn.Module):
-        return before.training != after.training or changed(
+        return changed(settings(before), settings(after)) or changed(
             dict(before.state_dict()), dict(after.state_dict())
         )
     if isinstance(before, np.ndarray):
@@ -318,7 +328,7 @@ def first_line(error):
 def how_to_spare(argument):
     """What to do in place of changing an argument."""
     if isinstance(argument, nn.Module):
-        return "leave its parameters, and whether it trains, as they were"
+        return "leave its parameters and its settings as they were"
     if isinstance(argument, torch.Tensor | np.ndarray):
         return (
             "work on a new tensor, and avoid operations in place (those that end in `_`, `+=`, "
@@ -423,12 +433,14 @@ def watched_calls(functions, called):
         elif event == "c_call":
             called.update(name for function, name in watched.items() if function is argument)
 
-    before = sys.getprofile()
+    before = sys.getprofile(), threading.getprofile()
     sys.setprofile(look)
+    threading.setprofile(look)  # for threads that an answer starts
     try:
         yield
     finally:
-        sys.setprofile(before)
+        sys.setprofile(before[0])
+        threading.setprofile(before[1])
 
 
 @contextlib.contextmanager

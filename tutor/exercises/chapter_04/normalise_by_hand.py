@@ -79,7 +79,7 @@ def normalise_by_hand(X, weight, bias, eps):
     because="LayerNorm divides by d, and its epsilon stands under the root.",
     reference=lambda X, weight, bias, eps: F.layer_norm(X, X.shape[-1:], weight, bias, eps),
     cases=_cases_of_norms,
-    forbidden=(F.layer_norm, torch.layer_norm),
+    forbidden=(F.layer_norm, torch.layer_norm, torch.native_layer_norm),
     mistakes=(
         (
             "As it was: at a small width the numbers come out too small, and those of quiet "
@@ -209,6 +209,17 @@ def normalise_by_hand(X, weight, bias, eps):
     variance = ((X - mean) ** 2).mean(dim=-1)
     return weight * (X - mean) / torch.sqrt(variance + eps) + bias
 """: "raises RuntimeError",
+        """\
+def normalise_by_hand(X, weight, bias, eps):
+    return torch.native_layer_norm(X, X.shape[-1:], weight, bias, eps)[0]
+""": "calls `native_layer_norm`",
+        """\
+def normalise_by_hand(X, weight, bias, eps):
+    X = X - X.mean(dim=-1, keepdim=True)
+    variance = (X ** 2).mean(dim=-1, keepdim=True)
+    X /= (variance + eps).sqrt()
+    return weight * X + bias
+""": "in the line `X /= (variance + eps).sqrt()`",
     },
     right=(
         """\

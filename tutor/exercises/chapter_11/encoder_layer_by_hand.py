@@ -128,7 +128,7 @@ def encoder_layer_by_hand(layer, X, padding):
     because="Compared on layers whose every parameter is random; fresh ones hide slips.",
     reference=_encoder_layer,
     cases=_cases_of_layers,
-    forbidden=(nn.TransformerEncoderLayer.forward,),
+    forbidden=(nn.TransformerEncoderLayer.forward, torch._transformer_encoder_layer_fwd),
     mistakes=(
         (
             "`norm1` is used twice and `norm2` never. On a fresh layer nobody would see it.",
@@ -323,6 +323,27 @@ def encoder_layer_by_hand(layer, X, padding):
         """\
 def encoder_layer_by_hand(layer, X, padding):
     return layer(X, src_key_padding_mask=padding)
+""": "Write its steps yourself",
+        """\
+def encoder_layer_by_hand(layer, X, padding):
+    A, h = layer.self_attn, layer.self_attn.num_heads
+    weights = (A.in_proj_weight, A.in_proj_bias, A.out_proj.weight, A.out_proj.bias)
+    norms = (layer.norm1.weight, layer.norm1.bias, layer.norm2.weight, layer.norm2.bias)
+    feed = (layer.linear1.weight, layer.linear1.bias, layer.linear2.weight, layer.linear2.bias)
+    with torch.no_grad():
+        return torch._transformer_encoder_layer_fwd(
+            X, A.embed_dim, h, *weights, False, layer.norm_first, 1e-5, *norms, *feed,
+            padding, 1)
+""": "Write its steps yourself",
+        """\
+def encoder_layer_by_hand(layer, X, padding):
+    from threading import Thread
+
+    found = []
+    thread = Thread(target=lambda: found.append(layer(X, src_key_padding_mask=padding)))
+    thread.start()
+    thread.join()
+    return found[0]
 """: "Write its steps yourself",
     },
     right=(
