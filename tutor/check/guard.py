@@ -268,7 +268,8 @@ def no_gradient(error, calls):
     if "modified by an inplace operation" in said:
         step = re.search(r"is output \d+ of (\w+)", said)
         step = name_of_step(step[1]) if step else ""
-        line = calls.in_place.get(step)
+        lines = set(calls.in_place.values())
+        line = calls.in_place.get(step) or (lines.pop() if len(lines) == 1 else "")
         where = f"in the line `{line}`" if line else "in place"
         what = f"the result of `{step}`" if step in KEPT else "a tensor that an earlier step used"
         return ChangedInPlace(
