@@ -112,6 +112,11 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
             raise  # the learner's own
         except BaseException as error:
             value = raised(error, answer)
+            if "Tensor that requires grad" in value.message:
+                raise Trouble(
+                    "Gradients must flow through your answer, and NumPy knows no gradients: use "
+                    "PyTorch's functions."
+                ) from None
         after = state()
     if called:
         name = min(called)

@@ -343,6 +343,22 @@ def smoothed_loss(logits, targets, smoothing):
     q[:, y] = q[:, y] + 1 - smoothing
     return (-q * log_p).sum() / real.sum()
 """: "in every row",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    real = targets != PAD
+    loss = F.cross_entropy(logits[real], targets[real], label_smoothing=smoothing)
+    loss.backward()
+    return loss
+""": "calls `backward` itself",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    real = targets != PAD
+    log_p = logits.log_softmax(dim=-1)
+    log_p[~real] = 0
+    right = log_p.gather(-1, targets[..., None])[..., 0]
+    losses = -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
+    return losses.sum() / real.sum()
+""": "the result of `log_softmax` in the line `log_p[~real] = 0`",
     },
     right=(
         """\
