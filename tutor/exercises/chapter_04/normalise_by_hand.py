@@ -125,6 +125,18 @@ def normalise_by_hand(X, weight, bias, eps):
             lambda X, weight, bias, eps: _normalised(X, eps),
         ),
         (
+            "The learned shift is gone; it was right.",
+            lambda X, weight, bias, eps: weight * _normalised(X, eps),
+        ),
+        (
+            "The learned scale is gone; it was right.",
+            lambda X, weight, bias, eps: _normalised(X, eps) + bias,
+        ),
+        (
+            "The shift is scaled too: `weight` multiplies before `bias` is added.",
+            lambda X, weight, bias, eps: weight * (_normalised(X, eps) + bias),
+        ),
+        (
             "The mean is no longer taken away.",
             lambda X, weight, bias, eps: (
                 weight * (_normalised(X, eps) + X.mean(-1, keepdim=True) / _root(X, eps)) + bias
@@ -220,6 +232,24 @@ def normalise_by_hand(X, weight, bias, eps):
     X /= (variance + eps).sqrt()
     return weight * X + bias
 """: "in the line `X /= (variance + eps).sqrt()`",
+        """\
+def normalise_by_hand(X, weight, bias, eps):
+    variance, mean = torch.var_mean(X, dim=-1, keepdim=True, correction=0)
+    Z = (X - mean) / (variance + eps).sqrt()
+    return weight * Z
+""": "learned shift is gone",
+        """\
+def normalise_by_hand(X, weight, bias, eps):
+    variance, mean = torch.var_mean(X, dim=-1, keepdim=True, correction=0)
+    Z = (X - mean) / (variance + eps).sqrt()
+    return Z + bias
+""": "learned scale is gone",
+        """\
+def normalise_by_hand(X, weight, bias, eps):
+    variance, mean = torch.var_mean(X, dim=-1, keepdim=True, correction=0)
+    Z = (X - mean) / (variance + eps).sqrt()
+    return weight * (Z + bias)
+""": "shift is scaled too",
     },
     right=(
         """\
