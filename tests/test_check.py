@@ -92,6 +92,19 @@ def test_what_the_learner_reads(exercise):
         assert ast.get_docstring(function)
 
 
+@each
+def test_what_is_forbidden_is_announced(exercise):
+    """Functions of `tutor` by the opening of the notebook, those of PyTorch by the task."""
+    names = [
+        function.__qualname__.split(".")[0]
+        for function in exercise.forbidden
+        if not (function.__module__ or "torch").startswith("tutor")
+    ]
+    assert not names or any(name in exercise.text + exercise.stub for name in names), names
+    opening = notebooks.opening("02_single_head_attention", [exercise], solved=False)
+    assert "does not call what `tutor` has for the same purpose" in opening
+
+
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: f"ch{chapter}")
 def test_chapter_has_two_to_six_exercises(chapter):
     assert 2 <= sum(exercise.chapter == chapter for exercise in ALL) <= 6
@@ -627,6 +640,13 @@ def test_values_are_shown_with_the_digits_that_tell_them_apart():
     assert "not {'a': 1}" in examine(exercise, lambda: {"a": torch.ones(2)})
 
 
+def test_tensors_of_one_number_are_numbers():
+    exercise = make(reference=lambda X: [0.5, 2], cases=lambda: [(1,)], mistakes=())
+    for numbers in ([torch.tensor([0.5]), np.array([2])], [Fraction(1, 2), torch.tensor(2)]):
+        assert examine(exercise, lambda X, numbers=numbers: numbers) is None
+    assert "item 0 is a tensor; a number" in examine(exercise, lambda X: [torch.ones(2), 2])
+
+
 def test_texts_must_be_equal_where_a_function_returns_them():
     exercise = make(reference=lambda X: ["Ab"], cases=lambda: [(1,)], mistakes=())
     assert examine(exercise, lambda X: ["Ab"]) is None
@@ -698,7 +718,7 @@ def refuse_otherwise(X):
     [
         (
             3,
-            [3, 3.0, torch.tensor(3), np.int64(3), torch.tensor([[3]])],
+            [3, 3.0, torch.tensor(3), np.int64(3), torch.tensor([[3]]), Fraction(3)],
             [4, "3", True, [3], None, torch.tensor([3, 3])],
         ),
         (0.5, [0.5, 1 / 2, torch.tensor(0.5), Fraction(1, 2), Decimal("0.5")], [0.6, "half"]),

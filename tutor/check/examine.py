@@ -229,7 +229,7 @@ def another_form(got, wanted):
         if a_kind(plain(got)) != a_kind(wanted):
             return f"{a_kind(got)}; {a_kind(wanted)} is wanted"
     elif isinstance(wanted, int | float):
-        number = plain(got)
+        number = plain(squeezed(got))
         if isinstance(number, bool) or not isinstance(number, int | float):
             return f"{a_kind(got)}; a number is wanted"
     return None
@@ -254,13 +254,20 @@ def another_value(got, wanted, tolerance):
         return None
     try:
         if isinstance(wanted, float):
-            same = math.isclose(plain(got), wanted, rel_tol=tolerance, abs_tol=tolerance)
-            same = same or (math.isnan(plain(got)) and math.isnan(wanted))
+            ours = plain(squeezed(got))
+            same = math.isclose(ours, wanted, rel_tol=tolerance, abs_tol=tolerance)
+            same = same or (math.isnan(ours) and math.isnan(wanted))
         else:
-            same = bool(plain(got) == wanted)
+            same = bool(plain(squeezed(got)) == wanted)
     except (ArithmeticError, RuntimeError, TypeError, ValueError):  # 10**400, or tensors in a dict
         same = False
     return None if same else f"is {not_the_same(got, wanted)}"
+
+
+def squeezed(value):
+    """A tensor or array of one number without its dimensions; all else as it is."""
+    one = isinstance(value, torch.Tensor | np.ndarray) and math.prod(value.shape) == 1
+    return value.reshape(()) if one else value
 
 
 def plain(value):

@@ -117,8 +117,8 @@ def ids_fit(ids, vocab_size):
     ),
     properties=(
         (
-            "An empty tensor of ids must give True, for none of its ids lacks a row. (It has no "
-            "`min` and no `max`: they raise an error.)",
+            "An empty tensor of ids must give True, for none of its ids lacks a row. It has no "
+            "`min` and no `max`: they raise an error.",
             lambda answer: bool(answer(torch.zeros(2, 0, dtype=torch.int64), 3)),
         ),
     ),

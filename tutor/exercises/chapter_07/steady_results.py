@@ -116,9 +116,9 @@ Asked twice, this model gives two answers, although `no_grad` is there. **Find t
 it.** The function is called in the middle of a training, and also when the training is over: **the
 model must leave it in the mode in which it came**, training or evaluation.
 
-(The check looks at four things: item 0 is the result, item 1 the `training` of the model and of all
-its parts afterwards, item 2 the shares of numbers that are dropped, and item 3 is whether all
-parameters can still learn.)""",
+(The check looks at four things. Item 0 is the result. The others are what it finds afterwards: item
+1 is `training` of the model and of all its parts, item 2 the shares of numbers that are dropped.
+Item 3 says whether all parameters can still learn.)""",
     hints=(
         "`no_grad` switches gradients off. What else does a model do in training that has no place "
         "here?",
