@@ -5,7 +5,10 @@ import json
 import random
 import re
 import sys
+import threading
 import time
+from decimal import Decimal
+from fractions import Fraction
 
 import house_rules
 import nbformat
@@ -87,6 +90,19 @@ def test_what_the_learner_reads(exercise):
         code = ast.parse(exercise.stub)
         function = next(n for n in code.body if getattr(n, "name", "") == exercise.name)
         assert ast.get_docstring(function)
+
+
+@each
+def test_what_is_forbidden_is_announced(exercise):
+    """Functions of `tutor` by the opening of the notebook, those of PyTorch by the task."""
+    names = [
+        function.__qualname__.split(".")[0]
+        for function in exercise.forbidden
+        if not (function.__module__ or "torch").startswith("tutor")
+    ]
+    assert not names or any(name in exercise.text + exercise.stub for name in names), names
+    opening = notebooks.opening("02_single_head_attention", [exercise], solved=False)
+    assert "does not call what `tutor` has for the same purpose" in opening
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: f"ch{chapter}")
@@ -407,11 +423,11 @@ def test_every_pass_sees_the_same_inputs_and_hidden_ones_are_others():
     seen = []
 
     def answer(X):
-        seen.append(X.clone())
+        seen.append(X.detach().clone())
         return 3 * X
 
     for hidden in (False, False, True):
-        examine(TRIPLE, answer, hidden=hidden)
+        examine(make(gradient=True), answer, hidden=hidden)
     visible, again, others = seen[1::2]
     assert torch.equal(visible, again) and not torch.equal(visible, others)
 
@@ -424,6 +440,218 @@ def test_gradients_are_compared():
     said = examine(exercise, lambda X: X + 2 * X.detach())
     assert "the gradient of `X` at [0] is" in said
     assert "changes its argument" in examine(exercise, lambda X: X.mul_(3))
+
+
+def softmax_times(X):
+    A = X.softmax(-1)
+    A *= 3
+    return A
+
+
+def softmax_with_a_hole(X):
+    A = X.softmax(-1)
+    A[..., 0] = 0
+    return A
+
+
+def softmax_filled(X):
+    A = torch.softmax(X, -1)
+    return A.masked_fill_(X > 1, 0.0)
+
+
+def softmax_by_hand(X):
+    E = X.exp()
+    E /= E.sum(-1, keepdim=True)
+    return E
+
+
+def tanh_times(X):
+    X = X.tanh()
+    X *= 2
+    return X
+
+
+def log_softmax_with_a_hole(X):
+    log_p = X.log_softmax(-1)
+    log_p[X > 1] = 0
+    return log_p
+
+
+def square_and_move(X):
+    E = 3 * X
+    Y = E**2
+    E += 1
+    return Y
+
+
+def relu_in_place(X):
+    A = X.sigmoid()
+    F.relu(A, inplace=True)
+    return A
+
+
+def takes_the_gradient(X):
+    loss = (X**2).sum()
+    loss.backward()
+    return loss
+
+
+class NoWayBack(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, X):
+        return 3 * X
+
+    @staticmethod
+    def backward(ctx, G):
+        raise ValueError("no way back")
+
+
+IN_PLACE = {
+    softmax_times: "You change the result of `softmax` in the line `A *= 3`, and PyTorch still",
+    softmax_with_a_hole: "the result of `softmax` in the line `A[..., 0] = 0`",
+    softmax_filled: "the result of `softmax` in the line `return A.masked_fill_(X > 1, 0.0)`",
+    softmax_by_hand: "the result of `exp` in the line `E /= E.sum(-1, keepdim=True)`",
+    tanh_times: "the result of `tanh` in the line `X *= 2`",
+    log_softmax_with_a_hole: "the result of `log_softmax` in the line `log_p[X > 1] = 0`",
+    square_and_move: "a tensor that an earlier step used in the line `E += 1`",
+    relu_in_place: "PyTorch still needs it to compute the gradient: make a new tensor",
+}
+
+
+@pytest.mark.parametrize("answer", IN_PLACE, ids=lambda answer: answer.__name__)
+@pytest.mark.parametrize("gradient", [True, False], ids=["compared", "not compared"])
+def test_a_result_without_backward_pass_is_told_its_line(answer, gradient):
+    """Autograd raises long after the answer has returned; here even where nobody asks for it."""
+    plain = make(reference=lambda X: answer(X.detach()), mistakes=(), gradient=gradient)
+    assert IN_PLACE[answer] in examine(plain, answer)
+
+
+def test_a_backward_pass_that_fails_otherwise_is_told_too():
+    exercise = make(gradient=True, mistakes=())
+    assert "`backward` fails on your result: ValueError: no way back." in examine(
+        exercise, NoWayBack.apply
+    )
+    exercise = make(gradient=True, mistakes=(), reference=lambda X: (X**2).sum())
+    assert "calls `backward` itself" in examine(exercise, takes_the_gradient)
+
+
+def test_ways_that_know_no_gradients_pass_where_nobody_compares_them():
+    def with_numpy(X):
+        return torch.from_numpy(3 * X.numpy())
+
+    assert examine(TRIPLE, with_numpy) is None
+    assert "NumPy knows no gradients" in examine(make(gradient=True), with_numpy)
+
+
+def test_sparse_gradients_are_compared_and_sparse_results_named():
+    ids = torch.tensor([0, 2, 2])
+    exercise = make(
+        reference=lambda W: W[ids], cases=lambda: [(torch.randn(4, 3),)], mistakes=(),
+        gradient=True,
+    )  # fmt: skip
+    assert examine(exercise, lambda W: F.embedding(ids, W, sparse=True)) is None
+    assert "the gradient of `W` at [0, 0]" in examine(
+        exercise, lambda W: F.embedding(ids, W, sparse=True) * 2 - W[ids].detach()
+    )
+    assert "a sparse tensor; an ordinary one is wanted" in examine(
+        exercise, lambda W: W[ids].to_sparse()
+    )
+
+
+def test_gradients_of_parameters_are_compared():
+    exercise = make(
+        reference=lambda layer, X: layer(X), mistakes=(), gradient=True,
+        cases=lambda: [(torch.nn.Linear(2, 2), torch.randn(1, 2))],
+    )  # fmt: skip
+    assert examine(exercise, lambda layer, X: F.linear(X, layer.weight, layer.bias)) is None
+    assert "the gradient of `layer.weight` is missing" in examine(
+        exercise, lambda layer, X: F.linear(X, layer.weight.detach(), layer.bias)
+    )
+
+
+def test_settings_of_a_module_are_no_answers_to_change():
+    """Also those of its parts, as `batch_first` of the attention in a layer."""
+
+    def turned(layer, X):
+        layer[0].batch_first = False
+        return X
+
+    layer = torch.nn.Sequential(torch.nn.MultiheadAttention(2, 1, batch_first=True))
+    exercise = make(
+        reference=lambda layer, X: X, cases=lambda: [(layer, torch.ones(2))], mistakes=()
+    )
+    for answer in (turned, lambda layer, X: layer.eval() and X):
+        said = examine(exercise, answer)
+        assert "changes its argument `layer`. The caller still needs it: leave its param" in said
+
+
+def test_no_gradient_is_as_good_as_one_of_zeros():
+    exercise = make(reference=lambda X: torch.ones_like(X), mistakes=(), gradient=True)
+    assert examine(exercise, lambda X: 0 * X + 1) is None
+    said = examine(exercise, lambda X: X / X.detach())
+    assert "the gradient of `X` should not be there" in said
+    exercise = make(reference=lambda X: 0 * X + 1, mistakes=(), gradient=True)
+    assert examine(exercise, lambda X: torch.ones(X.shape)) is None
+
+
+def test_lengths_that_pytorch_does_not_compare_are_told_before_it_reads_behind_the_end():
+    """With four dimensions F.scaled_dot_product_attention reads whatever lies behind V."""
+
+    def attends(X):
+        Q, K, V = torch.ones(1, 2, 3, 4), torch.ones(1, 2, 5, 4), torch.ones(1, 2, 2, 4)
+        return F.scaled_dot_product_attention(Q, K, value=V)
+
+    said = examine(make(mistakes=()), attends)
+    assert "ValueError: keys and values have different lengths, 5 and 2" in said
+    assert "in the line `return F.scaled_dot_product_attention(Q, K, value=V)`" in said
+    named = make(mistakes=(("Two lengths.", attends),))
+    assert examine(named, attends).startswith("Two lengths.\n")
+
+
+def test_mistakes_that_raise_are_told_apart_by_what_they_say():
+    def bare(X):
+        raise RuntimeError
+
+    turned = ("`.T` turns.", lambda X: X @ torch.ones(7, 1))
+    one = make(mistakes=(turned,))
+    assert examine(one, lambda X: X @ torch.ones(7, 1)).startswith("`.T` turns.")
+    assert examine(one, lambda X: torch.mm(X, X)).startswith("Your answer raises RuntimeError")
+    for raises, named in ((bare, True), (lambda X: {}[1], False)):
+        said = examine(make(mistakes=(("As it may be.", bare),)), raises)
+        assert said.startswith("As it may be.") == named
+
+
+def test_what_is_changed_is_told_how_to_be_spared():
+    def change(X):
+        X.append(1)
+        return 3
+
+    exercise = make(reference=lambda X: 3, cases=lambda: [([1],)], mistakes=())
+    assert "work on a copy, as `copy.deepcopy` makes" in examine(exercise, change)
+    assert "a new tensor" not in examine(exercise, change)
+
+
+def test_values_are_shown_with_the_digits_that_tell_them_apart():
+    exercise = make(reference=lambda: 0.89443, mistakes=(), cases=lambda: [()], tolerance=1e-6)
+    assert "is 0.8944, not 0.8944" not in examine(exercise, lambda: 0.89442)
+    assert "is 0.89442, not 0.89443." in examine(exercise, lambda: 0.89442)
+    assert "is 10000000" in examine(exercise, lambda: 10**400)
+    exercise = make(reference=lambda: {"a": 1}, mistakes=(), cases=lambda: [()])
+    assert "not {'a': 1}" in examine(exercise, lambda: {"a": torch.ones(2)})
+
+
+def test_tensors_of_one_number_are_numbers():
+    exercise = make(reference=lambda X: [0.5, 2], cases=lambda: [(1,)], mistakes=())
+    for numbers in ([torch.tensor([0.5]), np.array([2])], [Fraction(1, 2), torch.tensor(2)]):
+        assert examine(exercise, lambda X, numbers=numbers: numbers) is None
+    assert "item 0 is a tensor; a number" in examine(exercise, lambda X: [torch.ones(2), 2])
+
+
+def test_texts_must_be_equal_where_a_function_returns_them():
+    exercise = make(reference=lambda X: ["Ab"], cases=lambda: [(1,)], mistakes=())
+    assert examine(exercise, lambda X: ["Ab"]) is None
+    assert "in item 0 is 'ab', not 'Ab'" in examine(exercise, lambda X: ["ab"])
+    assert "in item 0 is 'Ab ', not 'Ab'" in examine(exercise, lambda X: ["Ab "])
 
 
 def test_call_properties_draws_and_forbidden():
@@ -446,6 +674,14 @@ def test_call_properties_draws_and_forbidden():
     built = make(reference=torch.nn.ReLU, mistakes=(), call=lambda make, X: make()(X))
     assert "calls `ReLU`" in examine(built, lambda: torch.nn.ReLU())
     assert "calls `causal_mask`" in examine(exercise, lambda X: tutor.causal_mask(2))
+    assert "calls `causal_mask`" in examine(exercise, in_a_thread)
+
+
+def in_a_thread(X):
+    thread = threading.Thread(target=tutor.causal_mask, args=(2,))
+    thread.start()
+    thread.join()
+    return 3 * X
 
 
 def test_exceptions_can_be_what_is_wanted():
@@ -480,11 +716,25 @@ def refuse_otherwise(X):
 @pytest.mark.parametrize(
     ("right", "passes", "fails"),
     [
-        (3, [3, 3.0, torch.tensor(3), np.int64(3)], [4, "3", True, [3], None]),
-        (0.5, [0.5, 1 / 2, torch.tensor(0.5)], [0.6, "half"]),
+        (
+            3,
+            [3, 3.0, torch.tensor(3), np.int64(3), torch.tensor([[3]]), Fraction(3)],
+            [4, "3", True, [3], None, torch.tensor([3, 3])],
+        ),
+        (0.5, [0.5, 1 / 2, torch.tensor(0.5), Fraction(1, 2), Decimal("0.5")], [0.6, "half"]),
         (True, [True, torch.tensor(True)], [False, 1, "True"]),
         ("rows", ["rows", " Rows "], ["columns", 1]),
-        ([1, 0.5], [[1, 0.5], (1.0, 0.5), torch.tensor([1, 0.5])], [[0.5, 1], [1], 1, [1, "a"]]),
+        (
+            [1, 0.5],
+            [
+                [1, 0.5],
+                (1.0, Fraction(1, 2)),
+                torch.tensor([1, 0.5]),
+                [torch.tensor(1), torch.tensor([0.5])],
+            ],
+            [[0.5, 1], [1], 1, [1, "a"], [1, 0.5, 0], [[1, 0.5], 0.5]],
+        ),
+        ([[1], ["An", 2]], [[torch.tensor([1]), ("an", 2)], [np.ones(1), ["AN ", 2]]], [[1]]),
         ((2, 3), [(2, 3), [2, 3], torch.Size([2, 3])], [(3, 2), "(2, 3)"]),
     ],
     ids=str,

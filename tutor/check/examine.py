@@ -2,17 +2,20 @@
 
 import dataclasses
 import inspect
+import itertools
 import math
 import re
 import sys
 import time
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import torch
 
 from tutor.check import guard
 from tutor.check.exercise import EXPLAIN, PREDICT
-from tutor.check.guard import Raised, Trouble, attempt, is_float, run_guarded
+from tutor.check.guard import ChangedInPlace, Raised, Trouble, attempt, is_float, run_guarded
 
 SEED, HIDDEN_SEED = 20, 1706
 WORDS = 12  # that an explanation has at least
@@ -46,14 +49,14 @@ def look_at_prediction(exercise, answer, seed):
     """A value is right, or a known wrong guess, or neither; what is right is not told."""
     if answer is None:
         raise Trouble("There is no prediction yet: put yours in place of None.")
-    if isinstance(answer, torch.Tensor | np.ndarray):
-        answer = answer.tolist()
-    right, tolerance = exercise.reference, exercise.tolerance
+    right = put_plainly(exercise.reference, exercise.reference)
+    answer, tolerance = put_plainly(answer, right), exercise.tolerance
     form = another_form(answer, right)
     if form:
         raise Trouble(f"Your prediction is {form}.")
     if another_value(answer, right, tolerance):
         for message, guess in exercise.mistakes:
+            guess = put_plainly(guess, guess)
             same_form = not another_form(answer, guess)
             if same_form and not another_value(answer, guess, tolerance):
                 raise Trouble(message)
@@ -61,6 +64,17 @@ def look_at_prediction(exercise, answer, seed):
             "That is not it. Look again at the section "
             f"“{exercise.section}” of chapter {exercise.chapter}."
         )
+
+
+def put_plainly(answer, right):
+    """A prediction in Python's own numbers and lists, and texts without what does not matter."""
+    if isinstance(answer, torch.Tensor | np.ndarray):
+        several = isinstance(right, list | tuple) or math.prod(answer.shape) != 1
+        answer = answer.tolist() if several else answer.item()
+    if isinstance(right, list | tuple) and isinstance(answer, list | tuple):
+        pairs = itertools.zip_longest(answer, right[: len(answer)])
+        return (tuple if isinstance(answer, tuple) else list)(put_plainly(*pair) for pair in pairs)
+    return answer.strip().lower() if isinstance(answer, str) else answer
 
 
 def look_at_behaviour(exercise, answer, seed):
@@ -80,21 +94,38 @@ def look_at_behaviour(exercise, answer, seed):
         if len(sys.modules) == modules:  # what PyTorch imports at first use is not the answer's
             seconds -= time.monotonic() - start
         if wrong is None:
-            said = difference(outcomes[-1], expected, exercise.tolerance, float_names(names, case))
+            leaves = guard.leaf_names(names, case)
+            said = difference(outcomes[-1], expected, exercise.tolerance, leaves)
             if said:
                 wrong, example = said, f"Example: with {describe(names, case)}"
     if wrong:
         for message, mistake in exercise.mistakes:
             if all(
-                not difference(outcome, attempt(exercise, mistake, case), exercise.tolerance)
+                alike(outcome, attempt(exercise, mistake, case), exercise.tolerance)
                 for case, outcome in zip(cases, outcomes, strict=True)
             ):
                 raise Trouble(f"{message}\n{example}, {wrong}.")
         raise Trouble(f"{wrong[0].upper()}{wrong[1:]}.\n{example}.")
+    if not exercise.gradient:
+        look_for_traps(exercise, answer, cases, seconds)
     for message, holds in exercise.properties:
         asked = dataclasses.replace(exercise, call=holds, draws=True)
         if run_guarded(asked, answer, ()).value is not True:
             raise Trouble(message)
+
+
+def look_for_traps(exercise, answer, cases, seconds):
+    """Gradients are not asked for here. But what is right must not make training crash either."""
+    asked = dataclasses.replace(exercise, gradient=True)
+    for case in cases:
+        start = time.monotonic()
+        try:
+            run_guarded(asked, answer, case, max(0.1, seconds))
+        except ChangedInPlace:
+            raise
+        except Trouble:
+            return  # such as a way that knows no gradients, which is allowed
+        seconds -= time.monotonic() - start
 
 
 def draw(exercise, seed):
@@ -126,16 +157,19 @@ def argument_names(exercise):
     return names[1:] if exercise.call else names
 
 
-def float_names(names, case):
-    return [name for name, argument in zip(names, case, strict=False) if is_float(argument)]
-
-
 # ---- comparing
+
+
+def alike(got, mistaken, tolerance):
+    """Whether an Outcome is that of a known mistake."""
+    if isinstance(got.value, Raised) and isinstance(mistaken.value, Raised):
+        return got.value.like(mistaken.value)
+    return not difference(got, mistaken, tolerance)
 
 
 def difference(got, wanted, tolerance, names=()):
     """Where an Outcome is not the wanted one, in words that follow on "with these inputs, ";
-    None if they are equal. `names` are those of the float arguments."""
+    None if they are equal. `names` are those of the leaves that have gradients."""
     said = None
     if isinstance(got.value, Raised) or isinstance(wanted.value, Raised):
         kind = getattr(wanted.value, "kind", None)
@@ -152,13 +186,23 @@ def difference(got, wanted, tolerance, names=()):
         return f"your result {value}"
     for i, (ours, theirs) in enumerate(zip(got.gradients, wanted.gradients, strict=True)):
         name = f"the gradient of `{names[i]}`" if names else "a gradient"
-        if (ours is None) != (theirs is None):
-            flows = "is missing" if ours is None else "should not be there"
-            return f"the result is right, but {name} {flows}"
-        value = ours is not None and another_value(ours, theirs, tolerance)
+        if ours is None and theirs is None:
+            continue
+        # no gradient trains as little as one of zeros
+        value = another_value(*filled(ours, theirs), tolerance)
+        if value and ours is None:
+            value = "is missing"
+        elif value and theirs is None:
+            value = "should not be there"
         if value:
             return f"the result is right, but {name} {value}"
     return None
+
+
+def filled(*gradients):
+    """Gradients as dense tensors, with zeros for None; at least one of two is no None."""
+    some = next(g for g in gradients if g is not None)
+    return [torch.zeros_like(some) if g is None else g for g in gradients]
 
 
 def another_form(got, wanted):
@@ -168,6 +212,8 @@ def another_form(got, wanted):
             return f"{a_kind(got)}; {a_kind(wanted)} is wanted"
         if got.shape != wanted.shape:
             return f"of shape {tuple(got.shape)}; {tuple(wanted.shape)} is wanted"
+        if got.layout != torch.strided:
+            return "a sparse tensor; an ordinary one is wanted: `.to_dense()`"
         if sort_of(got) != sort_of(wanted):
             return f"a tensor of {got.dtype}; {sort_of(wanted)} is wanted"
     elif isinstance(wanted, list | tuple):
@@ -183,7 +229,7 @@ def another_form(got, wanted):
         if a_kind(plain(got)) != a_kind(wanted):
             return f"{a_kind(got)}; {a_kind(wanted)} is wanted"
     elif isinstance(wanted, int | float):
-        number = plain(got)
+        number = plain(squeezed(got))
         if isinstance(number, bool) or not isinstance(number, int | float):
             return f"{a_kind(got)}; a number is wanted"
     return None
@@ -199,25 +245,35 @@ def another_value(got, wanted, tolerance):
             return None
         place = (~same).nonzero()[0].tolist()
         at = f"at {place} " if place else ""
-        return f"{at}is {number_of(got[tuple(place)])}, not {number_of(wanted[tuple(place)])}"
+        return f"{at}is {not_the_same(got[tuple(place)], wanted[tuple(place)])}"
     if isinstance(wanted, list | tuple):
         for i, pair in enumerate(zip(got, wanted, strict=True)):
             value = another_value(*pair, tolerance)
             if value:
                 return f"in item {i} {value}"
         return None
-    if isinstance(wanted, str):
-        same = got.strip().lower() == wanted.strip().lower()
-    elif isinstance(wanted, float):
-        same = math.isclose(plain(got), wanted, rel_tol=tolerance, abs_tol=tolerance)
-        same = same or (math.isnan(plain(got)) and math.isnan(wanted))
-    else:
-        same = plain(got) == wanted
-    return None if same else f"is {number_of(got)}, not {number_of(wanted)}"
+    try:
+        if isinstance(wanted, float):
+            ours = plain(squeezed(got))
+            same = math.isclose(ours, wanted, rel_tol=tolerance, abs_tol=tolerance)
+            same = same or (math.isnan(ours) and math.isnan(wanted))
+        else:
+            same = bool(plain(squeezed(got)) == wanted)
+    except (ArithmeticError, RuntimeError, TypeError, ValueError):  # 10**400, or tensors in a dict
+        same = False
+    return None if same else f"is {not_the_same(got, wanted)}"
+
+
+def squeezed(value):
+    """A tensor or array of one number without its dimensions; all else as it is."""
+    one = isinstance(value, torch.Tensor | np.ndarray) and math.prod(value.shape) == 1
+    return value.reshape(()) if one else value
 
 
 def plain(value):
-    """A tensor or NumPy number without dimensions as Python's own; all else as it is."""
+    """A number of whatever kind as Python's own; all else as it is."""
+    if isinstance(value, Fraction | Decimal):
+        return float(value)
     single = isinstance(value, torch.Tensor | np.ndarray) and value.ndim == 0
     return value.item() if single or isinstance(value, np.generic) else value
 
@@ -246,11 +302,20 @@ def sort_of(tensor):
     return "a float dtype" if tensor.is_floating_point() else "an integer dtype"
 
 
-def number_of(value):
+def not_the_same(got, wanted):
+    """Two values with as many digits as it takes to see that they differ."""
+    for digits in (4, 8, 17):
+        said = number_of(got, digits), number_of(wanted, digits)
+        if said[0] != said[1]:
+            break
+    return "{}, not {}".format(*said)
+
+
+def number_of(value, digits=4):
     """A value, short."""
     value = plain(value.detach() if isinstance(value, torch.Tensor) else value)
     if isinstance(value, float):
-        return f"{value + 0.0:.4g}"  # no -0
+        return f"{value + 0.0:.{digits}g}"  # no -0
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
 

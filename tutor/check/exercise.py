@@ -46,14 +46,16 @@ class Exercise:
     # Kinds predict, write and mend. To predict, `reference` and the mistakes are values.
     reference: Any = None  # a callable that is right; text or stub name what it may raise
     cases: Callable = lambda: [()]  # yields tuples of arguments, smallest first, freshly drawn
-    mistakes: tuple[tuple[str, Any], ...] = ()  # (message, a callable that makes the mistake)
+    # (message, a callable that makes the mistake). What it raises must say the same as the answer's
+    # exception; without a message any of that class is meant, as a bare Exception means any at all.
+    mistakes: tuple[tuple[str, Any], ...] = ()
     wrong: dict[str, str] = field(default_factory=dict)  # code: words that its message must hold
     right: tuple[str, ...] = ()  # other code that is right
 
     # Rarely needed.
     properties: tuple[tuple[str, Callable], ...] = ()  # (message, answer -> does it hold?)
     call: Callable | None = None  # how to use an answer: (answer, *arguments) -> result
-    gradient: bool = False  # compare gradients with respect to all float tensors too
+    gradient: bool = False  # compare gradients too, of all float tensors and parameters of modules
     draws: bool = False  # the answer may draw random numbers (always from the same seed)
     tolerance: float = 1e-4  # of floats: absolute, and relative to what is right
     forbidden: tuple[Callable, ...] = ()  # functions an answer may not call, besides `reference`

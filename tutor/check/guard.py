@@ -6,6 +6,7 @@ import copy
 import io
 import linecache
 import random
+import re
 import signal
 import sys
 import threading
@@ -14,8 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from IPython import get_ipython
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 SECONDS = 5.0  # for all cases of one check
 CHARACTERS = 20_000  # that an answer may print on one case
@@ -25,11 +28,26 @@ class Trouble(Exception):
     """What an answer did that no answer may do; the message is for the learner."""
 
 
+class ChangedInPlace(Trouble):
+    """A result without a backward pass, because something in it was changed in place."""
+
+
 class Raised(NamedTuple):
     """An exception in place of a result."""
 
     kind: str
-    said: str = ""
+    message: str = ""  # its first line, without a full stop
+    line: str = ""  # of the answer in which it arose
+
+    @property
+    def said(self):
+        where = f", in the line `{self.line}`" if self.line else ""
+        return f"{self.kind}: {self.message or 'no message'}{where}"
+
+    def like(self, mistake):
+        """Whether a known mistake that raises is this one; without a message any is meant."""
+        same = mistake.message in ("", self.message)
+        return same and mistake.kind in ("Exception", self.kind)
 
 
 class Outcome(NamedTuple):
@@ -54,11 +72,11 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
 
     Raises:
         Trouble: it ran for too long, left the program, printed too much, changed an argument or a
-            global state, or called a function that it should have written.
+            global state, called a function that it should have written, or has no backward pass.
     """
     given, leaves = copies(arguments, exercise.gradient)
     globals_before = global_tensors(answer)
-    called = set()
+    called, calls = set(), TorchCalls(code_of(answer))
     with contextlib.ExitStack() as stack:
         stack.enter_context(restored_state())
         torch.manual_seed(0)
@@ -66,7 +84,7 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
         stack.enter_context(silence())
         stack.enter_context(watched_calls((*exercise.forbidden, exercise.reference), called))
         try:
-            with time_limit(seconds or SECONDS):
+            with time_limit(seconds or SECONDS), calls:
                 value = exercise.use(answer, *given)
         except TimeIsUp:
             raise Trouble(
@@ -94,6 +112,11 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
             raise  # the learner's own
         except BaseException as error:
             value = raised(error, answer)
+            if "Tensor that requires grad" in value.message:
+                raise Trouble(
+                    "Gradients must flow through your answer, and NumPy knows no gradients: use "
+                    "PyTorch's functions."
+                ) from None
         after = state()
     if called:
         name = min(called)
@@ -106,8 +129,8 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
     for name, argument, copied in zip(names, arguments, given, strict=False):
         if changed(argument, copied):
             raise Trouble(
-                f"Your answer changes its argument `{name}`. The caller still needs it: work on a "
-                "new tensor, and avoid operations in place (those that end in `_`, `+=`, `x[i] =`)."
+                f"Your answer changes its argument `{name}`. The caller still needs it: "
+                f"{how_to_spare(argument)}."
             )
     for what in before:
         if changed(before[what], after[what]) and not (exercise.draws and "random" in what):
@@ -121,7 +144,12 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
                 f"Your answer changes the global tensor `{name}`. Use the arguments and new "
                 "tensors only."
             )
-    return Outcome(value, gradients(value, leaves) if exercise.gradient else ())
+    if not exercise.gradient:
+        return Outcome(value)
+    try:
+        return Outcome(value, gradients(value, leaves))
+    except Exception as error:
+        raise no_gradient(error, calls) from None
 
 
 def attempt(exercise, answer, arguments):
@@ -130,25 +158,87 @@ def attempt(exercise, answer, arguments):
     with restored_state():
         torch.manual_seed(0)
         try:
-            value = exercise.use(answer, *given)
+            with TorchCalls():
+                value = exercise.use(answer, *given)
         except Exception as error:
             value = raised(error, None)
     return Outcome(value, gradients(value, leaves) if exercise.gradient else ())
+
+
+class TorchCalls(TorchFunctionMode):
+    """Looks at the calls of PyTorch's functions while it is on, before PyTorch does.
+
+    It refuses the one call known to read beyond its arguments, and notes what is changed in place.
+    """
+
+    def __init__(self, code=None):
+        super().__init__()
+        self.code = code  # of the answer, whose lines are noted
+        self.in_place = {}  # PyTorch's name of the step whose result was changed -> the line
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func is F.scaled_dot_product_attention:
+            look_at_lengths(*args[:3], **kwargs)
+        before = getattr(args[0], "grad_fn", None) if args and changes_in_place(func) else None
+        result = func(*args, **kwargs)
+        if before:
+            for step in (before, args[0].grad_fn):  # the error names either
+                self.in_place[name_of_step(type(step).__name__)] = self.line()
+        return result
+
+    def line(self):
+        """The line of the answer that runs now, "" if there is none."""
+        frame = sys._getframe()
+        while frame:
+            if self.code and frame.f_code.co_filename == self.code.co_filename:
+                return linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+            frame = frame.f_back
+        return ""
+
+
+def changes_in_place(func):
+    """Whether a function of PyTorch writes into its first argument: `mul_`, `*=`, `x[i] =`."""
+    name = getattr(func, "__name__", "")
+    return name == "__setitem__" or name[:3] == "__i" or name[-1:] == "_" != name[-2:-1]
+
+
+def look_at_lengths(query, key, value, **_):
+    """Raise ValueError for lengths that PyTorch does not compare: it would read behind the end."""
+    lengths = [X.shape[-2] for X in (key, value) if isinstance(X, torch.Tensor) and X.dim() > 1]
+    if len(set(lengths)) == 2:
+        raise ValueError(
+            f"keys and values have different lengths, {lengths[0]} and {lengths[1]}; every key has "
+            "one value, so both are made from the same words"
+        )
 
 
 # ---- what goes in and what comes out
 
 
 def copies(arguments, with_gradient):
-    """Copies of the arguments, and the leaves to which gradients of float tensors flow."""
+    """Copies of the arguments, and the leaves to which gradients flow: floats and parameters."""
     given, leaves = [], []
     for argument in arguments:
         copied = copy.deepcopy(argument)
         if with_gradient and is_float(copied):
             leaves.append(copied.requires_grad_())
             copied = copied.clone()  # no leaf, so that an answer may try to change it
+        elif with_gradient and isinstance(copied, nn.Module):
+            leaves += [p for p in copied.parameters() if p.requires_grad]
         given.append(copied)
     return given, leaves
+
+
+def leaf_names(names, arguments):
+    """What the leaves of `copies` are called: `X`, `norm.weight`."""
+    found = []
+    for name, argument in zip(names, arguments, strict=False):
+        if is_float(argument):
+            found.append(name)
+        elif isinstance(argument, nn.Module):
+            found += [f"{name}.{p}" for p, W in argument.named_parameters() if W.requires_grad]
+    return found
 
 
 def is_float(value):
@@ -156,14 +246,57 @@ def is_float(value):
 
 
 def gradients(value, leaves):
-    """Gradients of a weighted sum of a float tensor: None where nothing flows, () if no tensor."""
+    """Gradients of a weighted sum of a float tensor, None where nothing flows; () of all else."""
     if not is_float(value):
         return ()
     if not value.requires_grad:
         return (None,) * len(leaves)
     # weights that differ from place to place, or a mean and a sum would look alike
     weights = torch.arange(1, value.numel() + 1, dtype=value.dtype).cos().reshape(value.shape)
-    return torch.autograd.grad((value * weights).sum(), leaves, allow_unused=True)
+    found = torch.autograd.grad((value * weights).sum(), leaves, allow_unused=True)
+    return tuple(g if g is None else g.to_dense() for g in found)
+
+
+def settings(module):
+    """What a module and its parts keep besides tensors: `training`, `batch_first`, a share `p`."""
+    return {
+        (name, key): value
+        for name, part in module.named_modules()
+        for key, value in vars(part).items()
+        if isinstance(value, bool | int | float | str)
+    }
+
+
+def no_gradient(error, calls):
+    """The Trouble of an answer whose result has no backward pass."""
+    said = str(error)
+    if "modified by an inplace operation" in said:
+        step = re.search(r"is output \d+ of (\w+)", said)
+        step = name_of_step(step[1]) if step else ""
+        lines = set(calls.in_place.values())
+        line = calls.in_place.get(step) or (lines.pop() if len(lines) == 1 else "")
+        where = f"in the line `{line}`" if line else "in place"
+        what = f"the result of `{step}`" if step in KEPT else "a tensor that an earlier step used"
+        return ChangedInPlace(
+            f"You change {what} {where}, and PyTorch still needs it to compute the gradient: make "
+            "a new tensor, as `A = A * 2` does in place of `A *= 2`."
+        )
+    if "backward through the graph a second time" in said:
+        return Trouble(
+            "Your answer calls `backward` itself, and a result has but one backward pass. Return "
+            "the result; its caller calls `backward`."
+        )
+    return Trouble(f"`backward` fails on your result: {raised(error, None).said}.")
+
+
+# Steps whose gradient is computed from their own result, as PyTorch calls them.
+KEPT = {"softmax", "log_softmax", "exp", "tanh", "sigmoid", "sqrt", "rsqrt", "relu"}
+
+
+def name_of_step(name):
+    """`softmax` for PyTorch's SoftmaxBackward0, `log_softmax` for LogSoftmax."""
+    name = re.sub(r"Backward\d*$", "", name)
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def changed(before, after):
@@ -173,7 +306,7 @@ def changed(before, after):
             before.detach(), after.detach(), rtol=0, atol=0, equal_nan=True
         )
     if isinstance(before, nn.Module):
-        return before.training != after.training or changed(
+        return changed(settings(before), settings(after)) or changed(
             dict(before.state_dict()), dict(after.state_dict())
         )
     if isinstance(before, np.ndarray):
@@ -187,19 +320,38 @@ def changed(before, after):
     return False  # other objects are not ours to compare
 
 
-def raised(error, answer):
-    """An exception as a value, with the learner's line in which it arose."""
-    said = str(error).strip().splitlines()[:1] or ["no message"]
-    code = getattr(answer, "__code__", None) or getattr(
+def code_of(answer):
+    """The code of a function, or of a class's `__init__`; None if it has none."""
+    return getattr(answer, "__code__", None) or getattr(
         getattr(answer, "__init__", None), "__code__", None
     )
+
+
+def first_line(error):
+    return next(iter(str(error).strip().splitlines()), "").rstrip(".")
+
+
+def how_to_spare(argument):
+    """What to do in place of changing an argument."""
+    if isinstance(argument, nn.Module):
+        return "leave its parameters and its settings as they were"
+    if isinstance(argument, torch.Tensor | np.ndarray):
+        return (
+            "work on a new tensor, and avoid operations in place (those that end in `_`, `+=`, "
+            "`x[i] =`)"
+        )
+    return "work on a copy, as `copy.deepcopy` makes"
+
+
+def raised(error, answer):
+    """An exception as a value, with the learner's line in which it arose."""
+    code = code_of(answer)
     lines = [
         linecache.getline(frame.filename, frame.lineno).strip()
         for frame in traceback.extract_tb(error.__traceback__)
         if code and frame.filename == code.co_filename
     ]
-    where = f", in the line `{lines[-1]}`" if lines and lines[-1] else ""
-    return Raised(type(error).__name__, f"{type(error).__name__}: {said[0].rstrip('.')}{where}")
+    return Raised(type(error).__name__, first_line(error), lines[-1] if lines else "")
 
 
 # ---- what an answer may not touch
@@ -287,12 +439,14 @@ def watched_calls(functions, called):
         elif event == "c_call":
             called.update(name for function, name in watched.items() if function is argument)
 
-    before = sys.getprofile()
+    before = sys.getprofile(), threading.getprofile()
     sys.setprofile(look)
+    threading.setprofile(look)  # for threads that an answer starts
     try:
         yield
     finally:
-        sys.setprofile(before)
+        sys.setprofile(before[0])
+        threading.setprofile(before[1])
 
 
 @contextlib.contextmanager

@@ -57,7 +57,9 @@ def opening(page, chosen, solved):
     else:
         how = (
             "Run the first code cell. Then fill each blank, run its cell and the check below it. A "
-            "check says what is wrong and never stops the notebook. The hints unfold one by one."
+            "check says what is wrong and never stops the notebook. The hints unfold one by one. "
+            "Unless a task says otherwise, what you write leaves its arguments as they are and "
+            "lets gradients through. It does not call what `tutor` has for the same purpose."
         )
     return (
         f"# {'Solutions' if solved else 'Exercises'} {title_of(page)}\n\n"

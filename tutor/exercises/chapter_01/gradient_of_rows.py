@@ -83,5 +83,9 @@ W = torch.zeros(4, 2, requires_grad=True)
 gradient_of_rows = W.grad
 """,
         "gradient_of_rows = ((0, 0), (0, 2), (0, 0), (1 + 4, 0 + 1))",
+        """\
+a, b = torch.tensor([1.0, 0.0]), torch.tensor([4.0, 1.0])
+gradient_of_rows = [[0, 0], torch.tensor([0, 2]), torch.zeros(2), a + b]
+""",
     ),
 )

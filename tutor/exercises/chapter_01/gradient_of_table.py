@@ -35,6 +35,11 @@ def _cases_of_gradients():
     yield torch.tensor([[1, 1]]), torch.zeros(1, 2, 3), 2
 
 
+def _keeps_the_dtype(answer):
+    G = torch.randn(1, 2, 3, dtype=torch.float64)
+    return answer(torch.tensor([[1, 0]]), G, 2).dtype == G.dtype
+
+
 gradient_of_table = Exercise(
     name="gradient_of_table",
     chapter="01",
@@ -64,7 +69,7 @@ def gradient_of_table(ids, G, vocab_size):
     ids: int64 tensor (N, T), the rows that were asked for
     G: float tensor (N, T, d_model), the gradient from above
     vocab_size: int, rows of the table
-    Returns: float tensor (vocab_size, d_model)
+    Returns: float tensor (vocab_size, d_model), with the dtype of G
     """
     raise NotImplementedError
 ''',
@@ -75,7 +80,7 @@ def gradient_of_table(ids, G, vocab_size):
     ids: int64 tensor (N, T), the rows that were asked for
     G: float tensor (N, T, d_model), the gradient from above
     vocab_size: int, rows of the table
-    Returns: float tensor (vocab_size, d_model)
+    Returns: float tensor (vocab_size, d_model), with the dtype of G
     """
     H = F.one_hot(ids.flatten(), vocab_size).to(G.dtype)  # (N * T, vocab_size)
     return H.T @ G.flatten(0, 1)  # (vocab_size, d_model)
@@ -135,6 +140,13 @@ def gradient_of_table(ids, G, vocab_size):
             "You look up the gradient in place of handing it out: ids say to which row of the "
             "table a gradient goes.",
             lambda ids, G, vocab_size: G[ids],
+        ),
+    ),
+    properties=(
+        (
+            "The numbers are right, but with a G of float64 your gradient is of another dtype, or "
+            "there is an error: make it with `dtype=G.dtype`.",
+            _keeps_the_dtype,
         ),
     ),
     wrong={
@@ -220,11 +232,28 @@ def gradient_of_table(ids, G, vocab_size):
     (W[ids] * G).sum().backward()
     return W.grad
 """: "changes its argument `ids`",
+        """\
+def gradient_of_table(ids, G, vocab_size):
+    grad = torch.zeros(vocab_size, G.shape[-1])
+    for i, g in zip(ids.flatten().tolist(), G.flatten(0, 1)):
+        grad[i] += g
+    return grad
+""": "with a G of float64",
+        """\
+def gradient_of_table(ids, G, vocab_size):
+    return F.one_hot(ids.flatten(), vocab_size).float().T @ G.flatten(0, 1)
+""": "with a G of float64",
+        """\
+def gradient_of_table(ids, G, vocab_size):
+    W = torch.zeros(vocab_size, G.shape[-1], dtype=G.dtype, requires_grad=True)
+    (F.embedding(ids, W, sparse=True) * G).sum().backward()
+    return W.grad
+""": "a sparse tensor",
     },
     right=(
         """\
 def gradient_of_table(ids, G, vocab_size):
-    grad = torch.zeros(vocab_size, G.shape[-1])
+    grad = torch.zeros(vocab_size, G.shape[-1], dtype=G.dtype)
     for n in range(ids.shape[0]):
         for t in range(ids.shape[1]):
             grad[ids[n, t]] += G[n, t]
@@ -232,23 +261,31 @@ def gradient_of_table(ids, G, vocab_size):
 """,
         """\
 def gradient_of_table(ids, G, vocab_size):
-    W = torch.zeros(vocab_size, G.shape[-1], requires_grad=True)
+    W = torch.zeros(vocab_size, G.shape[-1], dtype=G.dtype, requires_grad=True)
     (W[ids] * G).sum().backward()
     return W.grad
 """,
         """\
 def gradient_of_table(ids, G, vocab_size):
-    H = F.one_hot(ids, vocab_size).float()
+    H = F.one_hot(ids, vocab_size).to(G)
     return torch.einsum("ntv,ntd->vd", H, G)
 """,
         """\
 def gradient_of_table(ids, G, vocab_size):
-    grad = torch.zeros(vocab_size, G.shape[-1])
+    grad = torch.zeros(vocab_size, G.shape[-1], dtype=G.dtype)
     return grad.index_put((ids,), G, accumulate=True)
 """,
         """\
 def gradient_of_table(ids, G, vocab_size):
     return torch.stack([G[ids == r].sum(dim=0) for r in range(vocab_size)])
+""",
+        """\
+def gradient_of_table(ids, G, vocab_size):
+    import numpy as np
+
+    grad = np.zeros((vocab_size, G.shape[-1]), dtype=G.numpy().dtype)
+    np.add.at(grad, ids.numpy(), G.numpy())
+    return torch.from_numpy(grad)
 """,
     ),
 )

@@ -115,6 +115,13 @@ def ids_fit(ids, vocab_size):
             lambda ids, vocab_size: bool(((0 <= ids) & (ids < vocab_size - 1)).all()),
         ),
     ),
+    properties=(
+        (
+            "An empty tensor of ids must give True, for none of its ids lacks a row. It has no "
+            "`min` and no `max`: they raise an error.",
+            lambda answer: bool(answer(torch.zeros(2, 0, dtype=torch.int64), 3)),
+        ),
+    ),
     wrong={
         """\
 def ids_fit(ids, vocab_size):
@@ -156,11 +163,21 @@ def ids_fit(ids, vocab_size):
 def ids_fit(ids, vocab_size):
     return 0 <= ids < vocab_size
 """: "a tensor; True or False",
+        """\
+def ids_fit(ids, vocab_size):
+    return bool(ids.min() >= 0 and ids.max() < vocab_size)
+""": "An empty tensor of ids must give True",
+        """\
+def ids_fit(ids, vocab_size):
+    if ids.numel() == 0:
+        return False
+    return bool(((ids >= 0) & (ids < vocab_size)).all())
+""": "An empty tensor of ids must give True",
     },
     right=(
         """\
 def ids_fit(ids, vocab_size):
-    return bool(0 <= ids.min() <= ids.max() < vocab_size)
+    return not ids.numel() or bool(0 <= ids.min() <= ids.max() < vocab_size)
 """,
         """\
 def ids_fit(ids, vocab_size):

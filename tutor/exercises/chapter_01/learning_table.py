@@ -14,7 +14,8 @@ def _use(make_layer, W, ids, G):
     Y = layer(ids)
     if not Y.requires_grad:
         return Y, torch.zeros_like(layer.weight)
-    return Y.detach(), torch.autograd.grad((Y * G).sum(), layer.weight)[0]
+    gradient = torch.autograd.grad((Y * G).sum(), layer.weight)[0]
+    return Y.detach(), gradient.to_dense()
 
 
 def _layer(W, **options):
@@ -186,6 +187,10 @@ def learning_table(W):
     layer = nn.Embedding(num_embeddings=W.size(0), embedding_dim=W.size(1))
     layer.weight = nn.Parameter(W.clone())
     return layer
+""",
+        """\
+def learning_table(W):
+    return nn.Embedding.from_pretrained(W, freeze=False, sparse=True)
 """,
     ),
 )

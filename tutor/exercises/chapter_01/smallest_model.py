@@ -42,8 +42,8 @@ Write a very small model, in three steps:
    that are still to come;
 3. *score*: take the logits from the same table, $Z = Y W^T$.
 
-The table starts small, so the factor belongs to one of the two ends. Which one, and why, is in
-*How large should the numbers be?*""",
+Both ends must pass their gradients on to `W` itself. The table starts small, so the factor belongs
+to one of the two ends. Which one, and why, is in *How large should the numbers be?*""",
     hints=(
         "One line for each step. Write the shape behind each line: ids (N, T), then "
         "(N, T, d_model) twice, then (N, T, vocab_size).",
@@ -208,6 +208,12 @@ def smallest_model(W, ids):
     W *= math.sqrt(W.size(1))
     return W[ids].tanh() @ W.T
 """: "changes its argument `W`",
+        """\
+def smallest_model(W, ids):
+    Y = F.embedding(ids, W).tanh()
+    Y *= math.sqrt(W.shape[-1])
+    return Y @ W.T
+""": "the result of `tanh` in the line `Y *= math.sqrt(W.shape[-1])`",
     },
     right=(
         """\
@@ -231,6 +237,11 @@ def smallest_model(W, ids):
             rows.append(torch.stack([y.dot(w) for w in W]))
         sentences.append(torch.stack(rows))
     return torch.stack(sentences)
+""",
+        """\
+def smallest_model(W, ids):
+    X = F.embedding(ids, W, sparse=True) * math.sqrt(W.shape[-1])
+    return X.tanh() @ W.T
 """,
     ),
 )

@@ -179,6 +179,21 @@ def attend(Q, K, V):
     with torch.no_grad():
         return (Q @ K.mT / math.sqrt(Q.shape[-1])).softmax(-1) @ V
 """: "the gradient of `Q` is missing",
+        """\
+def attend(Q, K, V):
+    E = torch.exp(Q @ K.mT / math.sqrt(Q.shape[-1]))
+    E /= E.sum(-1, keepdim=True)
+    return E @ V
+""": "the result of `exp` in the line `E /= E.sum(-1, keepdim=True)`",
+        """\
+def attend(Q, K, V):
+    return (torch.mm(Q, K.mT) / math.sqrt(Q.shape[-1])).softmax(-1) @ V
+""": "Your answer raises RuntimeError: self must be a matrix",
+        """\
+def attend(Q, K, V):
+    E = Q.numpy() @ K.mT.numpy() / math.sqrt(Q.shape[-1])
+    return torch.from_numpy(E).softmax(-1) @ V
+""": "NumPy knows no gradients",
     },
     right=(
         """\

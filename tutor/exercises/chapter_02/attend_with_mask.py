@@ -7,7 +7,7 @@ import torch.nn.functional as F
 
 from tutor.attention import compute_attention_matrix
 from tutor.check.exercise import WRITE, Exercise
-from tutor.exercises.chapter_02.shared import cases, right_attention, scores
+from tutor.exercises.chapter_02.shared import LOW_SCORES, cases, right_attention, scores
 
 
 def _attend_with_mask(Q, K, V, mask):
@@ -116,6 +116,13 @@ def attend_with_mask(Q, K, V, mask):
             lambda Q, K, V, mask: scores(Q, K).masked_fill(mask, 0).softmax(-1) @ V,
         ),
         (
+            "Hidden scores are set to 0 (or to -1e-9, which is as good as 0), and so take weight "
+            "from the others; they need the lowest number.",
+            lambda Q, K, V, mask: (
+                scores(Q, K).masked_fill(mask, 0).softmax(-1).masked_fill(mask, 0) @ V
+            ),
+        ),
+        (
             "A row that is all hidden becomes 0 / 0, not a number: -inf has no softmax there. Use "
             "the lowest finite number.",
             lambda Q, K, V, mask: scores(Q, K).masked_fill(mask, -math.inf).softmax(-1) @ V,
@@ -150,6 +157,7 @@ def attend_with_mask(Q, K, V, mask):
             ),
         ),
     ),
+    properties=(LOW_SCORES,),
     wrong={
         """\
 def attend_with_mask(Q, K, V, mask):
@@ -211,6 +219,54 @@ def attend_with_mask(Q, K, V, mask):
     E = (Q @ K.mT / math.sqrt(Q.size(-1))).masked_fill(mask, -1e9)
     return (E.softmax(-1) * ~mask) @ V
 """: "changes its argument `mask`",
+        """\
+def attend_with_mask(Q, K, V, mask):
+    E = Q @ K.mT / math.sqrt(Q.size(-1))
+    return E.masked_fill(mask, -100.0).softmax(-1).masked_fill(mask, 0.0) @ V
+""": "the visible key is lost",
+        """\
+def attend_with_mask(Q, K, V, mask):
+    E = Q @ K.mT / math.sqrt(Q.size(-1))
+    A = torch.where(mask, -20.0, E).softmax(-1)
+    return (A * ~mask) @ V
+""": "the visible key is lost",
+        """\
+def attend_with_mask(Q, K, V, mask):
+    E = Q @ K.mT / math.sqrt(Q.size(-1))
+    return E.masked_fill(mask, -1e4).softmax(-1).masked_fill(mask, 0.0) @ V
+""": "the visible key is lost",
+        """\
+def attend_with_mask(Q, K, V, mask):
+    E = Q @ K.mT / math.sqrt(Q.size(-1))
+    return E.masked_fill(mask, -1e-9).softmax(-1).masked_fill(mask, 0.0) @ V
+""": "as good as 0",
+        """\
+def attend_with_mask(Q, K, V, mask):
+    E = Q @ K.mT / math.sqrt(Q.size(-1))
+    A = E.masked_fill(mask, torch.finfo(E.dtype).min).softmax(-1)
+    A *= ~mask
+    return A @ V
+""": "the result of `softmax` in the line `A *= ~mask`",
+        """\
+def attend_with_mask(Q, K, V, mask):
+    E = Q @ K.mT / math.sqrt(Q.size(-1))
+    A = E.masked_fill(mask, torch.finfo(E.dtype).min).softmax(-1)
+    A[mask.expand(A.shape)] = 0
+    return A @ V
+""": "the result of `softmax` in the line `A[mask.expand(A.shape)] = 0`",
+        """\
+def attend_with_mask(Q, K, V, mask):
+    E = Q @ K.mT / math.sqrt(Q.size(-1))
+    A = E.masked_fill(mask, torch.finfo(E.dtype).min).softmax(-1)
+    A.masked_fill_(mask, 0.0)
+    return A @ V
+""": "the result of `softmax` in the line `A.masked_fill_(mask, 0.0)`",
+        """\
+def attend_with_mask(Q, K, V, mask):
+    E = (Q @ K.mT / math.sqrt(Q.size(-1))).exp() * ~mask
+    total = E.sum(-1, keepdim=True)
+    return E @ V / total.masked_fill(total == 0, 1.0)
+""": "`exp` by hand becomes 0",
     },
     right=(
         """\
@@ -225,7 +281,8 @@ def attend_with_mask(Q, K, V, mask):
 """,
         """\
 def attend_with_mask(Q, K, V, mask):
-    E = (Q @ K.mT / math.sqrt(Q.size(-1))).exp() * ~mask
+    E = (Q @ K.mT / math.sqrt(Q.size(-1))).masked_fill(mask, -1e9)
+    E = (E - E.amax(-1, keepdim=True)).exp() * ~mask
     total = E.sum(-1, keepdim=True)
     return E @ V / total.masked_fill(total == 0, 1.0)
 """,

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 from tutor.attention import compute_attention_matrix
 from tutor.check.exercise import MEND, Exercise
-from tutor.exercises.chapter_02.shared import right_attention
+from tutor.exercises.chapter_02.shared import LOW_SCORES, right_attention
 from tutor.museum import EXHIBITS
 
 _POLARITY = EXHIBITS["attend_to_the_past"]
@@ -94,6 +94,7 @@ def no_peeking(Q, K, V, hidden):
             lambda Q, K, V, hidden: F.scaled_dot_product_attention(Q, K, V, -hidden.float()),
         ),
     ),
+    properties=(LOW_SCORES,),
     wrong={
         """\
 def no_peeking(Q, K, V, hidden):
@@ -121,6 +122,18 @@ def no_peeking(Q, K, V, hidden):
 def no_peeking(Q, K, V, hidden):
     return F.scaled_dot_product_attention(Q, K, V, attn_mask=not hidden)
 """: "RuntimeError",
+        """\
+def no_peeking(Q, K, V, hidden):
+    E = (Q @ K.mT / math.sqrt(Q.shape[-1])).masked_fill(hidden, -1e4)
+    return E.softmax(-1) @ V
+""": "the visible key is lost",
+        """\
+def no_peeking(Q, K, V, hidden):
+    E = (Q @ K.mT / math.sqrt(Q.shape[-1])).masked_fill(hidden, -torch.inf)
+    A = E.softmax(-1)
+    A /= A.sum(-1, keepdim=True)
+    return A @ V
+""": "the result of `softmax` in the line `A /= A.sum(-1, keepdim=True)`",
     },
     right=(
         """\

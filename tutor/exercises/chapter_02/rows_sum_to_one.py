@@ -125,6 +125,12 @@ def rows_sum_to_one(Q, K):
     from tutor.attention import compute_attention_matrix
     return compute_attention_matrix(Q, K)
 """: "calls `compute_attention_matrix`",
+        """\
+def rows_sum_to_one(Q, K):
+    E = (Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])).exp()
+    E /= E.sum(-1, keepdim=True)
+    return E
+""": "the result of `exp` in the line `E /= E.sum(-1, keepdim=True)`",
     },
     right=(
         """\
@@ -136,6 +142,13 @@ def rows_sum_to_one(Q, K):
 def rows_sum_to_one(Q, K):
     E = (Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])).exp()
     return E / E.sum(-1, keepdim=True)
+""",
+        """\
+def rows_sum_to_one(Q, K):
+    import numpy as np
+
+    E = np.exp((Q @ K.mT).numpy() / np.sqrt(Q.shape[-1]))
+    return torch.from_numpy(E / E.sum(axis=-1, keepdims=True))
 """,
     ),
 )

@@ -28,3 +28,18 @@ def cases():
         # halves are easy to read in a message
         yield tuple((2 * torch.randn(shape)).round() / 2 for shape in shapes)
     yield torch.zeros(2, 3, 4), torch.randn(2, 5, 4), torch.randn(2, 5, 3)
+
+
+def seen_at_any_score(answer):
+    """Whether the only visible key is found, also where its score is very low."""
+    Q, K = torch.tensor([[200.0]]), torch.tensor([[-200.0], [0.0]])  # scores of -40,000 and 0
+    V, mask = torch.tensor([[1.0], [9.0]]), torch.tensor([[False, True]])
+    return torch.allclose(answer(Q, K, V, mask), V[:1])
+
+
+LOW_SCORES = (
+    "With ordinary scores your answer is right; with a score of -40,000 the visible key is lost. "
+    "Hidden ones need a lower number, `torch.finfo(E.dtype).min`, and `exp` by hand becomes 0: "
+    "use `softmax`.",
+    seen_at_any_score,
+)

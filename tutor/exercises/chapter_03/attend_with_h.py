@@ -3,6 +3,7 @@
 import math
 
 import torch
+import torch.nn.functional as F
 
 from tutor.attention import (
     MultiHeadAttention,
@@ -46,6 +47,17 @@ def _steps(
     return join(softmax(E) @ V) @ W_O
 
 
+def _fused(inputs):
+    """The sliced product by PyTorch's function, for which keys and values have one length."""
+
+    def heads(X_Q, X_KV, W_Q, W_K, W_V, W_O, h):
+        each = zip(inputs(X_Q, X_KV), (W_Q, W_K, W_V), strict=True)
+        Y = F.scaled_dot_product_attention(*(cut_by_number(X @ W, h) for X, W in each))
+        return unslice_vertically(Y) @ W_O
+
+    return heads
+
+
 def _torn(X, num_heads):
     return X.reshape(*X.shape[:-2], num_heads, X.shape[-2], -1)
 
@@ -63,7 +75,7 @@ def _turned(*which):
 def _if_all_are_square(*arguments):
     """What a `view` with the wrong width does: it fits only d_k = d_v = d_model / h."""
     if any(W.shape[0] != W.shape[1] for W in arguments[2:6]):
-        raise RuntimeError
+        raise Exception  # where it fails depends on how it is written
     return _heads(*arguments)
 
 
@@ -239,6 +251,24 @@ def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
         (
             "Your keys come from X_Q; like the values they are made of X_KV.",
             lambda *a: _steps(*a, inputs=lambda X_Q, X_KV: (X_Q, X_Q, X_KV)),
+        ),
+        *(
+            (
+                "Your queries and keys have changed places: X_Q makes the queries, X_KV the keys.",
+                heads,
+            )
+            for heads in (
+                lambda *a: _steps(*a, inputs=lambda X_Q, X_KV: (X_KV, X_Q, X_KV)),
+                _fused(lambda X_Q, X_KV: (X_KV, X_Q, X_KV)),
+            )
+        ),
+        (
+            "Your values come from X_Q; like the keys they are made of X_KV.",
+            _fused(lambda X_Q, X_KV: (X_Q, X_KV, X_Q)),
+        ),
+        (
+            "Your keys come from X_Q; like the values they are made of X_KV.",
+            _fused(lambda X_Q, X_KV: (X_Q, X_Q, X_KV)),
         ),
         *(
             (
@@ -439,6 +469,26 @@ def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
         setattr(attention, name, W)
     return attention(X_Q, X_KV)
 """: "calls `MultiHeadAttention.forward`",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Q, K, V = split(X_Q @ W_Q), split(X_Q @ W_K), split(X_KV @ W_V)
+    Y = F.scaled_dot_product_attention(Q, K, V)
+    return Y.transpose(1, 2).flatten(2) @ W_O
+""": "keys come from X_Q",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Q, K, V = split(X_Q @ W_Q), split(X_KV @ W_K), split(X_Q @ W_V)
+    Y = F.scaled_dot_product_attention(Q, K, V)
+    return Y.transpose(1, 2).flatten(2) @ W_O
+""": "values come from X_Q",
+        """\
+def attend_with_h(X_Q, X_KV, W_Q, W_K, W_V, W_O, num_heads):
+    split = lambda X: X.unflatten(-1, (num_heads, -1)).transpose(1, 2)
+    Q, K, V = split(X_KV @ W_Q), split(X_Q @ W_K), split(X_KV @ W_V)
+    return F.scaled_dot_product_attention(Q, K, V).transpose(1, 2).flatten(2) @ W_O
+""": "queries and keys have changed places",
     },
     right=(
         """\

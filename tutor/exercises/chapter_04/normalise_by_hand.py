@@ -79,7 +79,7 @@ def normalise_by_hand(X, weight, bias, eps):
     because="LayerNorm divides by d, and its epsilon stands under the root.",
     reference=lambda X, weight, bias, eps: F.layer_norm(X, X.shape[-1:], weight, bias, eps),
     cases=_cases_of_norms,
-    forbidden=(F.layer_norm, torch.layer_norm),
+    forbidden=(F.layer_norm, torch.layer_norm, torch.native_layer_norm),
     mistakes=(
         (
             "As it was: at a small width the numbers come out too small, and those of quiet "
@@ -123,6 +123,18 @@ def normalise_by_hand(X, weight, bias, eps):
         (
             "The learned scale and shift are gone; they were right.",
             lambda X, weight, bias, eps: _normalised(X, eps),
+        ),
+        (
+            "The learned shift is gone; it was right.",
+            lambda X, weight, bias, eps: weight * _normalised(X, eps),
+        ),
+        (
+            "The learned scale is gone; it was right.",
+            lambda X, weight, bias, eps: _normalised(X, eps) + bias,
+        ),
+        (
+            "The shift is scaled too: `weight` multiplies before `bias` is added.",
+            lambda X, weight, bias, eps: weight * (_normalised(X, eps) + bias),
         ),
         (
             "The mean is no longer taken away.",
@@ -209,6 +221,35 @@ def normalise_by_hand(X, weight, bias, eps):
     variance = ((X - mean) ** 2).mean(dim=-1)
     return weight * (X - mean) / torch.sqrt(variance + eps) + bias
 """: "raises RuntimeError",
+        """\
+def normalise_by_hand(X, weight, bias, eps):
+    return torch.native_layer_norm(X, X.shape[-1:], weight, bias, eps)[0]
+""": "calls `native_layer_norm`",
+        """\
+def normalise_by_hand(X, weight, bias, eps):
+    X = X - X.mean(dim=-1, keepdim=True)
+    variance = (X ** 2).mean(dim=-1, keepdim=True)
+    X /= (variance + eps).sqrt()
+    return weight * X + bias
+""": "in the line `X /= (variance + eps).sqrt()`",
+        """\
+def normalise_by_hand(X, weight, bias, eps):
+    variance, mean = torch.var_mean(X, dim=-1, keepdim=True, correction=0)
+    Z = (X - mean) / (variance + eps).sqrt()
+    return weight * Z
+""": "learned shift is gone",
+        """\
+def normalise_by_hand(X, weight, bias, eps):
+    variance, mean = torch.var_mean(X, dim=-1, keepdim=True, correction=0)
+    Z = (X - mean) / (variance + eps).sqrt()
+    return Z + bias
+""": "learned scale is gone",
+        """\
+def normalise_by_hand(X, weight, bias, eps):
+    variance, mean = torch.var_mean(X, dim=-1, keepdim=True, correction=0)
+    Z = (X - mean) / (variance + eps).sqrt()
+    return weight * (Z + bias)
+""": "shift is scaled too",
     },
     right=(
         """\

@@ -183,6 +183,11 @@ def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
     E = (Q @ K.transpose(0, 1)).masked_fill(hidden, -1e9)
     return E.softmax(-1) @ V
 """: "RuntimeError",
+        """\
+def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
+    Q, K, V = (Y.unsqueeze(1) for Y in (memory @ W_Q, memory @ W_K, X @ W_V))
+    return F.scaled_dot_product_attention(Q, K, V, attn_mask=~hidden.unsqueeze(1)).squeeze(1)
+""": "As it was",
     },
     right=(
         """\

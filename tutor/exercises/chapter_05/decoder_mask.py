@@ -127,6 +127,10 @@ def decoder_mask(ids):
             padding_mask,
         ),
         (
+            "Your mask hides the padding alone; the future must be hidden too.",
+            lambda ids: padding_mask(ids).expand(-1, -1, ids.shape[1], -1),
+        ),
+        (
             "The dimension of the heads is missing: it has size 1 and stands behind N.",
             lambda ids: right_mask(ids)[:, 0],
         ),
@@ -247,6 +251,15 @@ def decoder_mask(ids):
     from tutor.attention import causal_mask
     return causal_mask(ids.shape[1]) | (ids == 0)[:, None, None]
 """: "calls `causal_mask`",
+        """\
+def decoder_mask(ids):
+    N, T = ids.shape
+    return (ids == 0)[:, None, None, :].expand(N, 1, T, T)
+""": "hides the padding alone",
+        """\
+def decoder_mask(ids):
+    return (ids == 0)[:, None, None, :]
+""": "hides the padding alone",
     },
     right=(
         """\

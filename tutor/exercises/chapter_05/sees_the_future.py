@@ -11,18 +11,24 @@ from tutor.check.exercise import WRITE, Exercise
 class _Reader(nn.Module):
     """One layer of self-attention; row t of its result is made of the rows that `reads` marks."""
 
-    def __init__(self, reads, d_model, norm_first=False):
+    def __init__(self, reads, d_model, how=""):
         super().__init__()
         self.reads = reads  # (N, T) -> bool tensor that broadcasts to (N, T, T)
-        self.norm_first = norm_first
+        self.how = how
         # Small, so that no row nearly ignores what it reads.
         self.W = nn.Parameter(0.3 * torch.randn(d_model, d_model))
 
     def forward(self, X):
         hidden = ~self.reads(*X.shape[:2])
-        if self.norm_first:
-            X = F.layer_norm(X, X.shape[-1:])  # (N, T, d_model)
-        return compute_attention_matrix(X @ self.W, X, hidden) @ X  # (N, T, d_model)
+        if self.how == "NormFirst":
+            X = F.layer_norm(X, X.shape[-1:], eps=1e-12)  # (N, T, d_model)
+        Y = compute_attention_matrix(X @ self.W, X, hidden) @ X  # (N, T, d_model)
+        if self.how == "Faint":
+            past = compute_attention_matrix(X @ self.W, X, ~_past(X.shape[1])) @ X
+            Y = past + 1e-3 * (Y - past)
+        if self.how == "NormLast":  # as behind a norm, each row sums to 0, here to the last digit
+            Y = torch.cat([Y[..., ::2], -Y[..., ::2]], dim=-1)
+        return Y
 
 
 def _past(T):
@@ -52,14 +58,15 @@ _READS = {
     "FirstRowSeesLast": lambda N, T: _past_and(T, 0, T - 1),
     "LastTokenSeenByNeighbour": lambda N, T: _past_and(T, max(T - 2, 0), T - 1),
     "TokensAlone": lambda N, T: torch.eye(T, dtype=torch.bool),
+    "FirstSentenceLeaks": lambda N, T: _one_sentence_leaks(N, T).flip(0),
     "SecondSentenceLeaks": _one_sentence_leaks,
 }
 
 
 def _cases_of_leaks():
-    def case(name, *shape, norm_first=False):
-        kind = type("NormFirst" * norm_first + name, (_Reader,), {})
-        return kind(_READS[name], shape[-1], norm_first), torch.randn(shape)
+    def case(name, *shape, how=""):
+        kind = type(how + name, (_Reader,), {})
+        return kind(_READS[name], shape[-1], how).eval(), torch.randn(shape)
 
     yield case("CarefulDecoder", 1, 1, 2)
     yield case("CarefulDecoder", 1, 2, 3)
@@ -68,8 +75,9 @@ def _cases_of_leaks():
         yield case(name, 2, 4, 3)
     yield case("CarefulDecoder", 3, 5, 2)
     yield case("FirstRowSeesLast", 1, 5, 2)
-    yield case("MaskForgotten", 2, 3, 4, norm_first=True)
-    yield case("CarefulDecoder", 2, 3, 4, norm_first=True)
+    for how in ("NormFirst", "NormLast", "Faint"):
+        yield case("MaskForgotten", 2, 3, 4, how=how)
+        yield case("CarefulDecoder", 2, 3, 4, how=how)
 
 
 def _moved(model, X, t):
@@ -101,6 +109,17 @@ def _shifts_all_features(model, X):
         changed[:, t] += 1.0
         found = found or bool(((model(changed) - Y)[:, :t].abs() > 1e-5).any())
     return found
+
+
+def _sums_features(model, X):
+    """A leak test by the gradient of a sum that a norm keeps at 0."""
+    X = X.clone().requires_grad_()
+    Y = model(X)
+    for t in range(X.shape[1]):
+        (g,) = torch.autograd.grad(Y[:, t].sum(), X, retain_graph=True)
+        if g[:, t + 1 :].any():
+            return True
+    return False
 
 
 sees_the_future = Exercise(
@@ -167,8 +186,12 @@ def sees_the_future(model, X):
     draws=True,
     mistakes=(
         (
-            "You add one number to all features of a token, and a LayerNorm takes it away again: "
-            "put another vector in its place.",
+            "Your test says False of every model.",
+            lambda model, X: False,
+        ),
+        (
+            "You add one number to all features of a token, or multiply them by one, and a "
+            "LayerNorm takes it away again: put another vector in its place.",
             _shifts_all_features,
         ),
         (
@@ -188,8 +211,9 @@ def sees_the_future(model, X):
             _leak_test(tokens=lambda T: range(1, T - 1)),
         ),
         (
-            "You look at row t as well. It reads token t and may move; only rows before t must "
-            "stay.",
+            "Your test says True of every model that gets two tokens: you look at row t as well, "
+            "which may move, or your change (NaN, infinity) spreads through weights of 0. Only "
+            "rows before t must stay.",
             _leak_test(rows=lambda moved, t: moved[:, : t + 1]),
         ),
         (
@@ -214,6 +238,20 @@ def sees_the_future(model, X):
             _leak_test(rows=lambda moved, t: moved[:1, :t]),
         ),
         (
+            "You look at the last sentence alone, and miss a leak in another.",
+            _leak_test(rows=lambda moved, t: moved[-1:, :t]),
+        ),
+        (
+            "You take the gradient of a sum over features, and a LayerNorm keeps that sum at 0: "
+            "take that of `.square().sum()`, say.",
+            _sums_features,
+        ),
+        (
+            "You miss a faint leak: whatever is more than rounding counts, so compare with a "
+            "tolerance of about 1e-6.",
+            lambda model, X: model.how != "Faint" and _sees_the_future(model, X),
+        ),
+        (
             "Your answer is turned over: True means that there is a leak.",
             _leak_test(known=True),
         ),
@@ -223,10 +261,6 @@ def sees_the_future(model, X):
                 X.shape[1] > 1
                 and all(bool(_moved(model, X, t)[:, :t].any()) for t in range(1, X.shape[1]))
             ),
-        ),
-        (
-            "Your test says False of every model.",
-            lambda model, X: False,
         ),
         (
             "Your test says True of every model.",
@@ -243,7 +277,7 @@ def sees_the_future(model, X):
         if not torch.allclose(model(changed)[:, :t], Y[:, :t], atol=1e-6):
             return True
     return False
-""": "a LayerNorm takes it away",
+""": "LayerNorm takes it away",
         """\
 def sees_the_future(model, X):
     changed = X.clone()
@@ -322,7 +356,7 @@ def sees_the_future(model, X):
     N = len(X)
     Y = model(torch.cat([x[None], X[1:]]))[0]
     for t in range(len(x) - 1):
-        (g,) = torch.autograd.grad(Y[t].sum(), x, retain_graph=True)
+        (g,) = torch.autograd.grad(Y[t].square().sum(), x, retain_graph=True)
         if g[t + 1:].any():
             return True
     return False
@@ -365,6 +399,63 @@ def sees_the_future(model, X):
             return True
     return False
 """: "RuntimeError",
+        """\
+def sees_the_future(model, X):
+    return False
+""": "says False of every model",
+        """\
+def sees_the_future(model, X):
+    return not torch.equal(model(X)[:, :-1], model(X.clone())[:, :-1])
+""": "says False of every model",
+        """\
+def sees_the_future(model, X):
+    Y = model(X)
+    for t in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, t] = 9 * torch.randn(X.shape[-1])
+        if not torch.allclose(model(changed)[:, :t], Y[:, :t], atol=0.1):
+            return True
+    return False
+""": "a faint leak",
+        """\
+def sees_the_future(model, X):
+    Y = model(X)
+    for t in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, t] = torch.randn(X.shape[-1])
+        if not torch.allclose(model(changed)[-1, :t], Y[-1, :t], atol=1e-6):
+            return True
+    return False
+""": "last sentence alone",
+        """\
+def sees_the_future(model, X):
+    Y = model(X)
+    for t in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, t] *= 2
+        if not torch.allclose(model(changed)[:, :t], Y[:, :t], atol=1e-6):
+            return True
+    return False
+""": "or multiply them by one",
+        """\
+def sees_the_future(model, X):
+    X = X.clone().requires_grad_()
+    Y = model(X)
+    for t in range(X.shape[1]):
+        (g,) = torch.autograd.grad(Y[:, t].sum(), X, retain_graph=True)
+        if g[:, t + 1:].any():
+            return True
+    return False
+""": "gradient of a sum over features",
+        """\
+def sees_the_future(model, X):
+    for t in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, t] = float("nan")
+        if model(changed)[:, :t].isnan().any():
+            return True
+    return False
+""": "NaN, infinity",
     },
     right=(
         """\
@@ -394,6 +485,17 @@ def sees_the_future(model, X):
             other[:, t:] = torch.randn_like(X[:, t:])
             if ((model(other) - Y)[:, :t].abs() > 1e-5).any():
                 return True
+    return False
+""",
+        """\
+@torch.no_grad()
+def sees_the_future(model, X):
+    model.eval()
+    Y = model(X)
+    for t in range(1, X.shape[1]):
+        changed = torch.cat([X[:, :t], torch.randn_like(X[:, t:])], dim=1)
+        if (model(changed)[:, :t] - Y[:, :t]).abs().max() > 1e-5:
+            return True
     return False
 """,
     ),

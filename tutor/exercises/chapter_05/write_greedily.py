@@ -39,6 +39,10 @@ def _greedy(
     return ids
 
 
+def _best_but(*forbidden):
+    return lambda Z, dim: Z.index_fill(dim, torch.tensor(forbidden), -torch.inf).argmax(dim)
+
+
 def _write_greedily(model, bos, eos, longest):
     return _greedy(model, bos, eos, longest)
 
@@ -56,6 +60,7 @@ def _cases_of_writers():
     ]:
         yield decoder(path), 2, 3, longest
     yield decoder([1, 6, 3, 4, 5, 2]), 1, 5, 7  # other marks
+    yield decoder([2, 0, 1, 2, 8, 3]), 2, 3, 8  # no token is forbidden
 
 
 write_greedily = Exercise(
@@ -143,6 +148,15 @@ def write_greedily(model, bos, eos, longest):
         (
             "You take the least probable token.",
             lambda model, bos, eos, longest: _greedy(model, bos, eos, longest, wanted=torch.argmin),
+        ),
+        *(
+            (
+                "You forbid a token: the most probable one is wanted, whatever its id.",
+                lambda model, bos, eos, longest, wanted=wanted: _greedy(
+                    model, bos, eos, longest, wanted=wanted
+                ),
+            )
+            for wanted in (_best_but(0), _best_but(0, 1), _best_but(0, 1, 2), _best_but(2))
         ),
         (
             "`bos` is missing at the front of what you return.",
@@ -249,6 +263,17 @@ def write_greedily(model, bos, eos, longest):
             break
     return ids
 """: "RuntimeError",
+        """\
+def write_greedily(model, bos, eos, longest):
+    ids = torch.tensor([[bos]])
+    while ids.shape[1] < longest:
+        z = model(ids)[:, -1].clone()
+        z[:, 0] = float("-inf")
+        ids = torch.cat([ids, z.argmax(dim=-1)[:, None]], dim=1)
+        if ids[0, -1] == eos:
+            break
+    return ids
+""": "You forbid a token",
     },
     right=(
         """\

@@ -1,5 +1,7 @@
 """A word in pieces."""
 
+import unicodedata
+
 from tutor.check.exercise import WRITE, Exercise
 
 _TEN = (
@@ -112,6 +114,8 @@ def _cases_of_words():
     yield "cab", []
     for word in ("straining", "sprains", "trainsing", "walking"):
         yield word, list(_TEN)
+    yield " aB ab\n", [("a", "b"), ("a", "B")]
+    yield "e\N{COMBINING ACUTE ACCENT}t", [("é", "t"), ("e", "t")]  # looks like é, and is no é
 
 
 cut_word = Exercise(
@@ -220,6 +224,23 @@ def cut_word(word, merges):
         (
             "Only the first merge of the list is applied; see that no `return` stands in the loop.",
             lambda word, merges: _cut(word, merges[:1]) if merges else None,
+        ),
+        *(
+            (
+                "You change the word before you cut it (`lower`, `strip`, `normalize`). The pieces "
+                "together must be the word, as it is.",
+                lambda word, merges, tidy=tidy: _cut(tidy(word), merges),
+            )
+            for tidy in (
+                str.lower,
+                str.casefold,
+                str.strip,
+                lambda word: word.strip().lower(),
+                *(
+                    lambda word, form=form: unicodedata.normalize(form, word)
+                    for form in ("NFC", "NFD")
+                ),
+            )
         ),
         ("The pair is glued, but its second piece is still there: skip it.", _keep_second),
     ),
@@ -386,6 +407,39 @@ def cut_word(word, merges):
         pieces = merged
         return pieces
 """: "no `return` stands in the loop",
+        """\
+def cut_word(word, merges):
+    pieces = list(word.lower())
+    for a, b in merges:
+        i = 0
+        while i < len(pieces) - 1:
+            if pieces[i] == a and pieces[i + 1] == b:
+                pieces[i:i + 2] = [a + b]
+            i += 1
+    return pieces
+""": "before you cut it",
+        """\
+def cut_word(word, merges):
+    pieces = list(word.strip())
+    for a, b in merges:
+        i = 0
+        while i < len(pieces) - 1:
+            if pieces[i] == a and pieces[i + 1] == b:
+                pieces[i:i + 2] = [a + b]
+            i += 1
+    return pieces
+""": "before you cut it",
+        """\
+def cut_word(word, merges):
+    pieces = list(__import__('unicodedata').normalize('NFC', word))
+    for a, b in merges:
+        i = 0
+        while i < len(pieces) - 1:
+            if pieces[i] == a and pieces[i + 1] == b:
+                pieces[i:i + 2] = [a + b]
+            i += 1
+    return pieces
+""": "before you cut it",
     },
     right=(
         """\

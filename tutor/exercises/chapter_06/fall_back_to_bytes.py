@@ -1,5 +1,7 @@
 """A croissant in four bytes."""
 
+import unicodedata
+
 from tutor.check.exercise import WRITE, Exercise
 from tutor.text.tokenizer import UNK
 
@@ -19,6 +21,10 @@ def _encoded(text, ids, unknown):
     return [i for c in text for i in ([ids[c]] if c in ids else unknown(c))]
 
 
+def _tidied(tidy):
+    return lambda text, ids: _fall_back(tidy(text), ids)
+
+
 def _cases_of_texts():
     yield "a", {"a": 260}
     yield "b", {"a": 260}
@@ -27,6 +33,8 @@ def _cases_of_texts():
     yield "", {"a": 260}
     yield "🥐", {}
     yield "ça 🥐", {"a": 260, " ": 261, "c": 262}
+    yield " aA\n", {"a": 260, " ": 261}
+    yield "e\N{COMBINING ACUTE ACCENT}ﬁ", {"e": 260, "é": 261}  # two ways to write what looks alike
 
 
 fall_back_to_bytes = Exercise(
@@ -141,6 +149,25 @@ def fall_back_to_bytes(text, ids):
                 text, {c: i + 4 for c, i in ids.items()}, lambda c: [4 + b for b in c.encode()]
             ),
         ),
+        *(
+            (
+                "You change the text before it gets its ids (`lower`, `strip`, `normalize`). Every "
+                "character counts, as it is.",
+                _tidied(tidy),
+            )
+            for tidy in (
+                str.lower,
+                str.casefold,
+                str.strip,
+                str.lstrip,
+                str.rstrip,
+                lambda text: text.strip().lower(),
+                *(
+                    lambda text, form=form: unicodedata.normalize(form, text)
+                    for form in ("NFC", "NFD", "NFKC", "NFKD")
+                ),
+            )
+        ),
         (
             "You go through the text byte by byte, so an é is never found in `ids`. Go through its "
             "characters.",
@@ -253,6 +280,27 @@ def fall_back_to_bytes(text, ids):
             result.append(byte + 4)
     return result
 """: "byte by byte",
+        """\
+def fall_back_to_bytes(text, ids):
+    found = []
+    for character in text.lower():
+        found += [ids[character]] if character in ids else [4 + b for b in character.encode()]
+    return found
+""": "before it gets its ids",
+        """\
+def fall_back_to_bytes(text, ids):
+    found = []
+    for character in text.strip():
+        found += [ids[character]] if character in ids else [4 + b for b in character.encode()]
+    return found
+""": "before it gets its ids",
+        """\
+def fall_back_to_bytes(text, ids):
+    found = []
+    for character in __import__('unicodedata').normalize('NFC', text):
+        found += [ids[character]] if character in ids else [4 + b for b in character.encode()]
+    return found
+""": "before it gets its ids",
     },
     right=(
         """\

@@ -21,6 +21,26 @@ def _in_order_of(key):
     return number
 
 
+_SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[BOS]": 2, "[EOS]": 3}
+
+
+def _words_alone(answer, sentences):
+    """An answer's ids without those of the special tokens, which may stand there."""
+    ids = answer(sentences)
+    if not isinstance(ids, dict):
+        return ids
+    return {word: i for word, i in ids.items() if (word, i) not in _SPECIAL.items()}
+
+
+def _ties_have_ids(answer):
+    """Whether words that occur equally often have the next ids, in whatever order."""
+    ids = _words_alone(answer, [["le", "chat", "noir"], ["un", "chat", "le", "chien"]])
+    common = {ids.pop("chat"), ids.pop("le")}
+    return (
+        common == {4, 5} and sorted(ids) == ["chien", "noir", "un"] and {*ids.values()} == {6, 7, 8}
+    )
+
+
 number_words = Exercise(
     name="number_words",
     chapter="06",
@@ -70,7 +90,9 @@ def number_words(sentences):
         ([["."], ["chat", "noir", "."], [], ["chat", "."]],),
         ([["le", "chat", "regarde", "le", "chat"], ["le", "lit", "lit", "."] * 3],),
         ([],),
+        ([["Chat", "chat", "chat"]],),
     ),
+    call=_words_alone,
     mistakes=(
         (
             "As it was: masks and loss leave out the most frequent word.",
@@ -112,11 +134,8 @@ def number_words(sentences):
             lambda sentences: {w: i for w, i in _number_from(0)(sentences).items() if i > 3},
         ),
         (
-            "The ids are right, but the special tokens are words of your vocabulary: a reader who "
-            "types [EOS] would give the command to stop. Leave them out.",
-            lambda sentences: (
-                {"[PAD]": 0, "[UNK]": 1, "[BOS]": 2, "[EOS]": 3} | _number_from(4)(sentences)
-            ),
+            "*Chat* and *chat* are two words, and you make them one: leave the words as they are.",
+            lambda sentences: _number_from(4)([[w.lower() for w in words] for words in sentences]),
         ),
         (
             "Those are counts. Two words with one count would share an id; number the words in "
@@ -127,6 +146,13 @@ def number_words(sentences):
             "The dictionary is turned round: it leads from ids to words. It must lead from words "
             "to ids.",
             lambda sentences: {i: w for w, i in _number_from(4)(sentences).items()},
+        ),
+    ),
+    properties=(
+        (
+            "Words that occur equally often need different ids, the next ones in any order: number "
+            "the words, not their counts.",
+            _ties_have_ids,
         ),
     ),
     wrong={
@@ -162,14 +188,6 @@ def number_words(sentences):
 """: "alphabetical order",
         """\
 def number_words(sentences):
-    ids = {"[PAD]": 0, "[UNK]": 1, "[BOS]": 2, "[EOS]": 3}
-    counts = Counter(word for words in sentences for word in words)
-    for word, _ in counts.most_common():
-        ids[word] = len(ids)
-    return ids
-""": "Leave them out",
-        """\
-def number_words(sentences):
     counts = Counter(word for words in sentences for word in words)
     ids = {}
     for i, (word, _) in enumerate(counts.most_common()):
@@ -192,6 +210,23 @@ def number_words(sentences):
     counts = Counter(word for words in sentences for word in words)
     return dict(enumerate((word for word, _ in counts.most_common()), start=4))
 """: "turned round",
+        """\
+def number_words(sentences):
+    counts = Counter(word.lower() for words in sentences for word in words)
+    return {word: i for i, (word, _) in enumerate(counts.most_common(), start=4)}
+""": "two words, and you make them one",
+        """\
+def number_words(sentences):
+    counts = Counter(word for words in sentences for word in words)
+    ranks = sorted(set(counts.values()), reverse=True)
+    return {word: 4 + ranks.index(count) for word, count in counts.items()}
+""": "occur equally often need different ids",
+        """\
+def number_words(sentences):
+    counts = Counter(word for words in sentences for word in words)
+    by_count = {count: word for word, count in counts.items()}
+    return {by_count[count]: 4 + i for i, count in enumerate(sorted(by_count, reverse=True))}
+""": "occur equally often need different ids",
     },
     right=(
         """\
@@ -207,6 +242,20 @@ def number_words(sentences):
             counts[word] = counts.get(word, 0) + 1
     order = ["[PAD]", "[UNK]", "[BOS]", "[EOS]"] + sorted(counts, key=lambda w: -counts[w])
     return {word: order.index(word) for word in counts}
+""",
+        """\
+def number_words(sentences):
+    ids = {"[PAD]": 0, "[UNK]": 1, "[BOS]": 2, "[EOS]": 3}
+    counts = Counter(word for words in sentences for word in words)
+    for word, _ in counts.most_common():
+        ids[word] = len(ids)
+    return ids
+""",
+        """\
+def number_words(sentences):
+    counts = Counter(word for words in sentences for word in words)
+    order = sorted(counts, key=lambda word: (-counts[word], word))
+    return {word: 4 + i for i, word in enumerate(order)}
 """,
     ),
 )

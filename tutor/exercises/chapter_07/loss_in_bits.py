@@ -92,5 +92,9 @@ log_p = torch.tensor([1 / 2, 1 / 4, 1 / 8, 1 / 8]).log()
 loss = F.cross_entropy(log_p[None], torch.tensor([0]), label_smoothing=0.2)
 loss_in_bits = loss / math.log(2)
 """,
+        """\
+from fractions import Fraction
+loss_in_bits = Fraction(85, 100) + Fraction(5, 100) * (2 + 3 + 3)
+""",
     ),
 )

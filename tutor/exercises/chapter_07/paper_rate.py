@@ -8,6 +8,12 @@ def _rate(step, peak, warmup):
     return peak * min((step + 1) / warmup, (warmup / (step + 1)) ** 0.5)
 
 
+def _from_step_1(step, peak, warmup):
+    if step == 0:
+        raise ZeroDivisionError  # without Python's words, which are others for other divisions
+    return peak * min(step / warmup, (warmup / step) ** 0.5)
+
+
 paper_rate = Exercise(
     name="paper_rate",
     chapter="07",
@@ -69,7 +75,7 @@ def paper_rate(step, peak, warmup):
     mistakes=(
         (
             "At step 0 you divide by 0. Steps are counted from 0, so use `step + 1`.",
-            lambda step, peak, warmup: peak * min(step / warmup, (warmup / step) ** 0.5),
+            _from_step_1,
         ),
         (
             "Your curve is one step late, and the first step has a rate of 0: it moves nothing. "

@@ -23,6 +23,12 @@ def _each(logits, targets, smoothing, peak=None, rest=None, dim=-1):
     return -(peak - rest) * right - rest * log_p.sum(-1)
 
 
+def _without_two(logits, targets, smoothing):
+    rest = smoothing / max(1, logits.shape[-1] - 2)
+    losses = _each(logits, targets, smoothing, 1 - smoothing, rest)
+    return losses + rest * logits.log_softmax(-1)[..., PAD]
+
+
 def _mean_of_real(losses, targets):
     return losses[targets != PAD].mean()
 
@@ -44,6 +50,21 @@ def _cases_of_losses():
         for n, length in enumerate(lengths):
             targets[n, length:] = PAD
         yield 2 * torch.randn(N, T, V), targets, smoothing
+
+
+def _mean_of_sentences(logits, targets, smoothing):
+    """The mean of each sentence that has tokens, and the sum of these means."""
+    real = targets != PAD
+    losses = (_each(logits, targets, smoothing) * real).sum(1)
+    return (losses / real.sum(1).clamp(min=1))[real.any(1)]
+
+
+def _entropy_away(logits, targets, smoothing):
+    """What F.kl_div gives: the loss without the entropy of q."""
+    V = logits.shape[-1]
+    q = torch.full((V,), smoothing / V)
+    q[0] += 1 - smoothing
+    return _smoothed(logits, targets, smoothing) + torch.special.entr(q).sum().neg()
 
 
 def _without_logarithm(logits, targets, smoothing):
@@ -151,6 +172,29 @@ def smoothed_loss(logits, targets, smoothing):
                 (_each(logits, targets, smoothing) * (targets != PAD)).sum(1)
                 / (targets != PAD).sum(1)
             ).mean(),
+        ),
+        *(
+            (
+                "You take the mean of each sentence first, so that a token of a short one weighs "
+                "more. Take one mean over all real tokens.",
+                of_sentences,
+            )
+            for of_sentences in (
+                lambda *inputs: _mean_of_sentences(*inputs).mean(),
+                lambda *inputs: _mean_of_sentences(*inputs).sum() / len(inputs[0]),
+            )
+        ),
+        (
+            "That is what `F.kl_div` gives: the cross-entropy less the entropy of q. The formula "
+            "has no such part.",
+            _entropy_away,
+        ),
+        (
+            "You spread the smoothing over V - 2 tokens, without the right one and padding. The "
+            "formula spreads it over all V.",
+            lambda logits, targets, smoothing: _mean_of_real(
+                _without_two(logits, targets, smoothing), targets
+            ),
         ),
         (
             "The smoothing has no effect: this is the plain cross-entropy.",
@@ -343,6 +387,55 @@ def smoothed_loss(logits, targets, smoothing):
     q[:, y] = q[:, y] + 1 - smoothing
     return (-q * log_p).sum() / real.sum()
 """: "in every row",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    real = targets != PAD
+    loss = F.cross_entropy(logits[real], targets[real], label_smoothing=smoothing)
+    loss.backward()
+    return loss
+""": "calls `backward` itself",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    real = targets != PAD
+    log_p = logits.log_softmax(dim=-1)
+    log_p[~real] = 0
+    right = log_p.gather(-1, targets[..., None])[..., 0]
+    losses = -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
+    return losses.sum() / real.sum()
+""": "the result of `log_softmax` in the line `log_p[~real] = 0`",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    means = []
+    for E, wanted in zip(logits, targets):
+        real = wanted != PAD
+        if real.any():
+            means.append(F.cross_entropy(E[real], wanted[real], label_smoothing=smoothing))
+    return torch.stack(means).mean()
+""": "a short one weighs more",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none",
+                             label_smoothing=smoothing)
+    real = (targets != PAD).float()
+    return ((losses * real).sum(dim=-1) / real.sum(dim=-1).clamp(min=1)).mean()
+""": "a short one weighs more",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    real = targets != PAD
+    log_p = logits[real].log_softmax(dim=-1)
+    q = torch.full_like(log_p, smoothing / log_p.shape[-1])
+    q[range(len(q)), targets[real]] += 1 - smoothing
+    return F.kl_div(log_p, q, reduction="batchmean")
+""": "what `F.kl_div` gives",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    real = targets != PAD
+    log_p = logits[real].log_softmax(dim=-1)
+    q = torch.full_like(log_p, smoothing / (log_p.shape[-1] - 2))
+    q[range(len(q)), targets[real]] = 1 - smoothing
+    q[:, PAD] = 0
+    return -(q * log_p).sum(dim=-1).mean()
+""": "over V - 2 tokens",
     },
     right=(
         """\

@@ -1,22 +1,66 @@
 """Two translations of one sentence."""
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from tutor.check.exercise import MEND, Exercise
 from tutor.museum import EXHIBITS
 
 
+class _Noise(nn.Module):
+    """Drops numbers as nn.Dropout does, by a function of its own."""
+
+    def __init__(self, p):
+        super().__init__()
+        self.p = p
+
+    def forward(self, X):
+        return F.dropout(X, self.p, self.training)
+
+
 def _use_a_model(answer, dropout, training, X):
     """A model that is made here, so that an answer may change its mode."""
-    model = nn.Sequential(nn.Linear(X.shape[-1], 5), nn.Dropout(dropout)).train(training)
+    inner = nn.Sequential(nn.Linear(5, 5), nn.Dropout(dropout))
+    model = nn.Sequential(nn.Linear(X.shape[-1], 5), _Noise(dropout), inner).train(training)
     result = answer(model, X)
-    return result, model.training, model[1].p
+    modes = [module.training for module in model.modules()]
+    return result, modes, [model[1].p, inner[1].p], all(p.requires_grad for p in model.parameters())
 
 
-def _no_dropout(model, X):
-    model[1].p = 0.0
-    return model(X)
+def _no_dropout(*kinds):
+    def answer(model, X):
+        for module in model.modules():
+            if isinstance(module, kinds):
+                module.p = 0.0
+        return model(X)
+
+    return answer
+
+
+def _set(chosen, back):
+    """Evaluate some modules, and set some of them back: both are model -> modules."""
+
+    def answer(model, X):
+        was_training = model.training
+        for module in chosen(model):
+            module.training = False
+        Y = model(X)
+        for module in back(model):
+            module.training = was_training
+        return Y
+
+    return answer
+
+
+def _dropouts(model):
+    return [module for module in model.modules() if isinstance(module, nn.Dropout)]
+
+
+def _without_gradients(model, X):
+    Y = _set(nn.Module.modules, nn.Module.modules)(model, X)
+    model.requires_grad_(False)
+    return Y
 
 
 def _other_mode(model, X):
@@ -72,8 +116,9 @@ Asked twice, this model gives two answers, although `no_grad` is there. **Find t
 it.** The function is called in the middle of a training, and also when the training is over: **the
 model must leave it in the mode in which it came**, training or evaluation.
 
-(The check looks at three things: item 0 is the result, item 1 is `model.training` afterwards, item
-2 the share of numbers that dropout drops.)""",
+(The check looks at four things. Item 0 is the result. The others are what it finds afterwards: item
+1 is `training` of the model and of all its parts, item 2 the shares of numbers that are dropped.
+Item 3 says whether all parameters can still learn.)""",
     hints=(
         "`no_grad` switches gradients off. What else does a model do in training that has no place "
         "here?",
@@ -153,9 +198,48 @@ def steady_results(model, X):
             _with_a_seed,
         ),
         (
-            "The result is right, but you set the dropout to 0 for good: a training that goes on "
-            "has none any more. Change the mode instead.",
-            _no_dropout,
+            "You set the dropout to 0 for good: a training that goes on has none any more. Change "
+            "the mode instead.",
+            _no_dropout(nn.Dropout),
+        ),
+        (
+            "You set the dropout to 0 for good: a training that goes on has none any more. Change "
+            "the mode instead.",
+            _no_dropout(nn.Dropout, _Noise),
+        ),
+        (
+            "The result is right, but only the outermost module is set back, and its parts stay in "
+            "evaluation mode. `model.train(was_training)` reaches all of them.",
+            _set(nn.Module.modules, lambda model: [model]),
+        ),
+        (
+            "The result is right, but some parts stay in evaluation mode. "
+            "`model.train(was_training)` reaches all of them.",
+            _set(nn.Module.modules, lambda model: [model, *model.children()]),
+        ),
+        *(
+            (
+                "You look for modules of the class `nn.Dropout`, and a model may drop numbers "
+                "elsewhere too. `model.eval()` reaches all that it is made of.",
+                _set(_dropouts, back),
+            )
+            for back in (_dropouts, lambda model: [], nn.Module.modules)
+        ),
+        *(
+            (
+                "You set a module and its children, and not the children of these. `model.eval()` "
+                "reaches all that a model is made of.",
+                _set(chosen, chosen),
+            )
+            for chosen in (
+                nn.Module.children,
+                lambda model: [model, *model.children()],
+            )
+        ),
+        (
+            "The result is right, but `requires_grad_(False)` stays: the parameters no longer "
+            "learn. `no_grad` was right, and does not last.",
+            _without_gradients,
         ),
         (
             "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
@@ -246,6 +330,58 @@ def steady_results(model, X):
     with torch.no_grad():
         return model(X)
 """: "As it was",
+        """\
+def steady_results(model, X):
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        Y = model(X)
+    model.training = was_training
+    return Y
+""": "only the outermost module is set back",
+        """\
+def steady_results(model, X):
+    before = [module.training for module in model.children()]
+    model.eval()
+    with torch.no_grad():
+        Y = model(X)
+    model.training = before[0]
+    for module, mode in zip(model.children(), before):
+        module.training = mode
+    return Y
+""": "some parts stay in evaluation mode",
+        """\
+def steady_results(model, X):
+    drops = [module for module in model.modules() if isinstance(module, nn.Dropout)]
+    before = [drop.training for drop in drops]
+    for drop in drops:
+        drop.eval()
+    with torch.no_grad():
+        Y = model(X)
+    for drop, mode in zip(drops, before):
+        drop.train(mode)
+    return Y
+""": "of the class `nn.Dropout`",
+        """\
+def steady_results(model, X):
+    was_training = model.training
+    for child in model.children():
+        child.training = False
+    with torch.no_grad():
+        Y = model(X)
+    for child in model.children():
+        child.training = was_training
+    return Y
+""": "not the children of these",
+        """\
+def steady_results(model, X):
+    was_training = model.training
+    model.eval()
+    model.requires_grad_(False)
+    Y = model(X)
+    model.train(was_training)
+    return Y
+""": "the parameters no longer learn",
     },
     right=(
         """\
@@ -273,6 +409,15 @@ def steady_results(model, X):
             return model(X)
     finally:
         model.train(was_training)
+""",
+        """\
+def steady_results(model, X):
+    before = {module: module.training for module in model.modules()}
+    with torch.no_grad():
+        Y = model.eval()(X)
+    for module, mode in before.items():
+        module.training = mode
+    return Y
 """,
     ),
 )

@@ -13,14 +13,16 @@ class _Descent:
     def __init__(self, parameters, lr):
         self.parameters, self.lr = list(parameters), lr
 
-    def zero_grad(self):
+    def zero_grad(self, set_to_none=True):
         for p in self.parameters:
             p.grad = None
 
-    def step(self):
+    def step(self, closure=None):
+        loss = closure() if closure else None
         for p in self.parameters:
             if p.grad is not None:
                 p.data -= self.lr * p.grad
+        return loss
 
 
 def _train_a_model(answer, lr, steps, X, wanted):
@@ -65,6 +67,20 @@ def _losses_after(model, optimizer, X, wanted, steps):
         work(model, optimizer, X, wanted, 1)
         losses.append(F.cross_entropy(model(X), wanted).item())
     return losses
+
+
+def _stops_when_it_rises(model, optimizer, X, wanted, steps):
+    losses = []
+    for _ in range(steps):
+        losses += _loop("ZBS")(model, optimizer, X, wanted, 1)
+        if len(losses) > 1 and losses[-1] > losses[-2]:
+            break
+    return losses
+
+
+def _lets_graphs_go(answer):
+    losses, *_ = _train_a_model(answer, 0.5, 2, torch.ones(1, 2), torch.tensor([1]))
+    return not any(getattr(loss, "requires_grad", False) for loss in losses)
 
 
 take_steps = Exercise(
@@ -133,7 +149,13 @@ def take_steps(model, optimizer, X, wanted, steps):
     call=_train_a_model,
     cases=lambda: [
         (lr, steps, torch.randn(N, d), torch.randint(3, (N,)))
-        for lr, steps, N, d in [(0.5, 1, 1, 2), (0.5, 2, 1, 2), (1.0, 4, 5, 2), (0.1, 3, 4, 1)]
+        for lr, steps, N, d in [
+            (0.5, 1, 1, 2),
+            (0.5, 2, 1, 2),
+            (1.0, 4, 5, 2),
+            (0.1, 3, 4, 1),
+            (40.0, 6, 9, 2),  # so fast that the loss rises
+        ]
     ],
     mistakes=(
         (
@@ -164,9 +186,21 @@ def take_steps(model, optimizer, X, wanted, steps):
             _one_loss,
         ),
         (
+            "You stop early when the loss rises. It may rise in a training that goes well: take "
+            "all `steps`.",
+            _stops_when_it_rises,
+        ),
+        (
             "The weights are right, but those are the losses after each step. Wanted is the loss "
             "that the step is made from.",
             _losses_after,
+        ),
+    ),
+    properties=(
+        (
+            "Your losses are tensors that hold on to the graphs they were made with, and no "
+            "step's memory is freed: take `loss.item()`.",
+            _lets_graphs_go,
         ),
     ),
     wrong={
@@ -267,6 +301,30 @@ def take_steps(model, optimizer, X, wanted, steps):
         losses.append(loss.item())
     return losses
 """: "no `step` is taken",
+        """\
+def take_steps(model, optimizer, X, wanted, steps):
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(X), wanted)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+        if losses[-1] > min(losses):
+            break
+    return losses
+""": "You stop early",
+        """\
+def take_steps(model, optimizer, X, wanted, steps):
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(X), wanted)
+        loss.backward()
+        optimizer.step()
+        losses.append(loss)
+    return losses
+""": "hold on to the graphs",
     },
     right=(
         """\
@@ -291,6 +349,16 @@ def take_steps(model, optimizer, X, wanted, steps):
         losses[-1].backward()
         optimizer.step()
     return [loss.detach() for loss in losses]
+""",
+        """\
+def take_steps(model, optimizer, X, wanted, steps):
+    def closure():
+        optimizer.zero_grad(set_to_none=True)
+        loss = F.cross_entropy(model(X), wanted)
+        loss.backward()
+        return loss
+
+    return [optimizer.step(closure).item() for _ in range(steps)]
 """,
     ),
 )

@@ -105,5 +105,9 @@ first four steps: a list of four numbers, good to three decimals.""",
     right=(
         "best_on_top = [0.6, 0.4 * 0.9, 0.4 * 0.9 * 0.55, 0.4 * 0.9 * 0.45]",
         "best_on_top = torch.tensor([0.6, 0.36, 0.198, 0.162])",
+        """\
+from decimal import Decimal
+best_on_top = [Decimal("0.6"), torch.tensor([0.36]), Decimal("0.198"), Decimal("0.162")]
+""",
     ),
 )

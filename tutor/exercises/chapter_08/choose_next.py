@@ -39,6 +39,15 @@ def _cases_of_logits():
     yield (torch.randn(4, 11) - 10,)
 
 
+def _forbids_at_any_logit(answer):
+    E = torch.tensor([[0.0, 0.0, 0.0, -40_000.0, -40_001.0]])
+    try:
+        ids, _ = answer(E)
+    except (ArithmeticError, ValueError):
+        return True  # a softmax by hand: exp is 0 here
+    return ids.tolist() == [EOS]
+
+
 def _forbid_sentences(E):
     E = E.clone()
     E[:EOS] = -torch.inf
@@ -154,6 +163,13 @@ def choose_next(E):
             _forbid_sentences,
         ),
     ),
+    properties=(
+        (
+            "With ordinary logits your answer is right. But logits can be lower than the number "
+            "that you put in for forbidden tokens, and then these are written: use minus infinity.",
+            _forbids_at_any_logit,
+        ),
+    ),
     wrong={
         """\
 def choose_next(E):
@@ -246,6 +262,24 @@ def choose_next(E):
     log_p, ids = F.log_softmax(E, dim=1).max(dim=1)
     return ids, log_p
 """: "are the first sentences",
+        """\
+def choose_next(E):
+    forbidden = torch.arange(E.shape[1]) < EOS
+    log_p = E.masked_fill(forbidden, -100.0).log_softmax(dim=-1)
+    return log_p.argmax(dim=-1), log_p.amax(dim=-1)
+""": "use minus infinity",
+        """\
+def choose_next(E):
+    forbidden = torch.arange(E.shape[1]) < EOS
+    log_p = E.masked_fill(forbidden, -20.0).log_softmax(dim=-1)
+    return log_p.argmax(dim=-1), log_p.amax(dim=-1)
+""": "use minus infinity",
+        """\
+def choose_next(E):
+    forbidden = torch.arange(E.shape[1]) < EOS
+    log_p = E.masked_fill(forbidden, -1e4).log_softmax(dim=-1)
+    return log_p.argmax(dim=-1), log_p.amax(dim=-1)
+""": "use minus infinity",
     },
     right=(
         """\

@@ -64,6 +64,14 @@ def _cases_of_pools():
         yield -2 - 2 * torch.rand(len(ended)), logits.log_softmax(-1), torch.tensor(ended)
 
 
+def _silences_at_any_total(answer):
+    """Whether a live beam, however improbable, comes before what a finished one may not propose."""
+    log_p = torch.tensor([[-torch.inf] * 3 + [-0.7, -0.7]] * 2)
+    total, ended = torch.tensor([-1.0, -40_000.0]), torch.tensor([True, False])
+    _, parents, _ = answer(total, log_p, ended)
+    return parents.tolist() == [0, 1]
+
+
 def _pad_too_late(total, log_p, ended):
     best, parents, tokens = step_with(total, log_p)
     return best, parents, tokens.masked_fill(ended[parents], PAD)
@@ -230,6 +238,13 @@ def grow_beams(total, log_p, ended):
             lambda total, log_p, ended: _grow(total, log_p, ~ended),
         ),
     ),
+    properties=(
+        (
+            "With ordinary totals your answer is right. But totals can be lower than the number "
+            "that silences a finished beam, and then it is extended: use minus infinity.",
+            _silences_at_any_total,
+        ),
+    ),
     wrong={
         """\
 def grow_beams(total, log_p, ended):
@@ -384,6 +399,33 @@ def grow_beams(total, log_p, ended):
     best, at = (total[:, None] + step).flatten().topk(k)
     return best, at // V, at % V
 """: "fall out of the pool",
+        """\
+def grow_beams(total, log_p, ended):
+    k, V = log_p.shape
+    step = log_p.clone()
+    step[ended] = -100.0
+    step[ended, PAD] = 0.0
+    best, at = (total[:, None] + step).flatten().topk(k)
+    return best, at // V, at % V
+""": "use minus infinity",
+        """\
+def grow_beams(total, log_p, ended):
+    k, V = log_p.shape
+    step = log_p.clone()
+    step[ended] = -20.0
+    step[ended, PAD] = 0.0
+    best, at = (total[:, None] + step).flatten().topk(k)
+    return best, at // V, at % V
+""": "use minus infinity",
+        """\
+def grow_beams(total, log_p, ended):
+    k, V = log_p.shape
+    step = log_p.clone()
+    step[ended] = -1e4
+    step[ended, PAD] = 0.0
+    best, at = (total[:, None] + step).flatten().topk(k)
+    return best, at // V, at % V
+""": "use minus infinity",
     },
     right=(
         """\

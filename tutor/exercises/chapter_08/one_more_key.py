@@ -23,6 +23,13 @@ def _to_the_children(K, parents, new):
     return torch.cat([moved, new], dim=1)
 
 
+def _over_its_own_source(K, parents, new):
+    moved = K.clone()
+    for b, parent in enumerate(parents):
+        moved[b] = moved[parent].clone()
+    return torch.cat([moved, new], dim=1)
+
+
 one_more_key = Exercise(
     name="one_more_key",
     chapter="08",
@@ -70,6 +77,11 @@ def one_more_key(K, parents, new):
     reference=lambda K, parents, new: _CACHE.mended(K, parents, new),
     cases=_cases_of_caches,
     mistakes=(
+        (
+            "Your loop overwrites keys that a later beam still needs: read from K, and write into "
+            "a copy.",
+            _over_its_own_source,
+        ),
         (
             "As it was: with several beams, a beam keeps keys that are not of its own words.",
             _CACHE.wrong,
@@ -173,6 +185,13 @@ def one_more_key(K, parents, new):
 def one_more_key(K, parents, new):
     return K.index_select(0, parents)
 """: "newest keys are missing",
+        """\
+def one_more_key(K, parents, new):
+    past = K.clone()
+    for b in range(len(parents)):
+        past[b] = past[parents[b]]
+    return torch.cat([past, new], dim=1)
+""": "overwrites keys that a later beam",
     },
     right=(
         """\

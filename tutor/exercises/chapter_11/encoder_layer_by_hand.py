@@ -43,6 +43,15 @@ def _steps(residual_1="own", residual_2="own"):
     return run
 
 
+def _in_one_order(first):
+    """The second residual of one order adds the input of the layer."""
+
+    def run(layer, X, padding):
+        return _steps(residual_2="input" if layer.norm_first == first else "own")(layer, X, padding)
+
+    return run
+
+
 def _without_biases(layer, X, padding):
     with torch.no_grad():
         for part in (layer.linear1, layer.linear2):
@@ -128,7 +137,7 @@ def encoder_layer_by_hand(layer, X, padding):
     because="Compared on layers whose every parameter is random; fresh ones hide slips.",
     reference=_encoder_layer,
     cases=_cases_of_layers,
-    forbidden=(nn.TransformerEncoderLayer.forward,),
+    forbidden=(nn.TransformerEncoderLayer.forward, torch._transformer_encoder_layer_fwd),
     mistakes=(
         (
             "`norm1` is used twice and `norm2` never. On a fresh layer nobody would see it.",
@@ -161,6 +170,14 @@ def encoder_layer_by_hand(layer, X, padding):
             "The second residual adds the input of the layer. It must add what the feed-forward's "
             "sub-layer was given.",
             _steps(residual_2="input"),
+        ),
+        *(
+            (
+                "One of the two orders is right. In the other, the second residual adds the input "
+                "of the layer: add what the feed-forward's sub-layer was given.",
+                _in_one_order(first),
+            )
+            for first in (True, False)
         ),
         ("The residuals are missing: add what each sub-layer was given.", _steps("none", "none")),
         ("The first residual is missing: add X to what attention found.", _steps("none")),
@@ -324,6 +341,47 @@ def encoder_layer_by_hand(layer, X, padding):
 def encoder_layer_by_hand(layer, X, padding):
     return layer(X, src_key_padding_mask=padding)
 """: "Write its steps yourself",
+        """\
+def encoder_layer_by_hand(layer, X, padding):
+    A, h = layer.self_attn, layer.self_attn.num_heads
+    weights = (A.in_proj_weight, A.in_proj_bias, A.out_proj.weight, A.out_proj.bias)
+    norms = (layer.norm1.weight, layer.norm1.bias, layer.norm2.weight, layer.norm2.bias)
+    feed = (layer.linear1.weight, layer.linear1.bias, layer.linear2.weight, layer.linear2.bias)
+    with torch.no_grad():
+        return torch._transformer_encoder_layer_fwd(
+            X, A.embed_dim, h, *weights, False, layer.norm_first, 1e-5, *norms, *feed,
+            padding, 1)
+""": "Write its steps yourself",
+        """\
+def encoder_layer_by_hand(layer, X, padding):
+    from threading import Thread
+
+    found = []
+    thread = Thread(target=lambda: found.append(layer(X, src_key_padding_mask=padding)))
+    thread.start()
+    thread.join()
+    return found[0]
+""": "Write its steps yourself",
+        """\
+def encoder_layer_by_hand(layer, X, padding):
+    attend = lambda Z: layer.self_attn(Z, Z, Z, key_padding_mask=padding)[0]
+    feed = lambda Z: layer.linear2(layer.linear1(Z).relu())
+    if layer.norm_first:
+        Y = X + attend(layer.norm1(X))
+        return X + feed(layer.norm2(Y))
+    Y = layer.norm1(X + attend(X))
+    return layer.norm2(Y + feed(Y))
+""": "One of the two orders is right",
+        """\
+def encoder_layer_by_hand(layer, X, padding):
+    attend = lambda Z: layer.self_attn(Z, Z, Z, key_padding_mask=padding)[0]
+    feed = lambda Z: layer.linear2(layer.linear1(Z).relu())
+    if layer.norm_first:
+        Y = X + attend(layer.norm1(X))
+        return Y + feed(layer.norm2(Y))
+    Y = layer.norm1(X + attend(X))
+    return layer.norm2(X + feed(Y))
+""": "One of the two orders is right",
     },
     right=(
         """\

@@ -31,6 +31,17 @@ def _told(*names, future=True, real=False):
     return run
 
 
+def _one_turned(turned):
+    """The padding told twice, and once as what is no padding."""
+
+    def run(box, source, target, padding):
+        names = ("src_key_padding_mask", "memory_key_padding_mask")
+        told = {name: ~padding if name == turned else padding for name in names}
+        return box(source, target, tgt_mask=_future(target), **told)
+
+    return run
+
+
 def _silenced(box, source, target, padding):
     return _told("src_key_padding_mask")(
         box, source.masked_fill(padding[..., None], 0.0), target, padding
@@ -140,6 +151,14 @@ def padding_of_the_source(box, source, target, padding):
             "Your masks work the wrong way round: for PyTorch's modules True hides.",
             _told("src_key_padding_mask", "memory_key_padding_mask", real=True),
         ),
+        *(
+            (
+                "One of your two masks of padding works the wrong way round: for PyTorch's modules "
+                "True hides.",
+                _one_turned(name),
+            )
+            for name in ("src_key_padding_mask", "memory_key_padding_mask")
+        ),
         (
             "Zeros in the source do not help: zero is a vector like any other, and after the "
             "encoder it is not even zero. Hide the places from the decoder.",
@@ -200,6 +219,25 @@ def padding_of_the_source(box, source, target, padding):
     source = source * ~padding[:, :, None]
     return box(source, target, tgt_mask=future, src_key_padding_mask=padding)
 """: "zeros in the source",
+        """\
+def padding_of_the_source(box, source, target, padding):
+    T = target.shape[1]
+    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    memory = box.encoder(source, src_key_padding_mask=~padding)
+    return box.decoder(target, memory, tgt_mask=future, memory_key_padding_mask=padding)
+""": "One of your two masks",
+        """\
+def padding_of_the_source(box, source, target, padding):
+    T = target.shape[1]
+    future = torch.ones(T, T, dtype=torch.bool).triu(1)
+    memory = box.encoder(source, src_key_padding_mask=padding)
+    return box.decoder(target, memory, tgt_mask=future, memory_key_padding_mask=~padding)
+""": "One of your two masks",
+        """\
+def padding_of_the_source(box, source, target, padding):
+    memory = box.encoder(source, src_key_padding_mask=padding)
+    return box.decoder(target, memory, tgt_is_causal=True, memory_key_padding_mask=padding)
+""": "Your answer raises RuntimeError: Need attn_mask",
     },
     right=(
         """\

@@ -23,6 +23,17 @@ def _four(Q=0, K=1, V=2, last=(3,)):
     return run
 
 
+def _cut_off(*parts):
+    """The right result, with some parameters of the way out that get no gradient."""
+
+    def run(projections, X):
+        out = dict(projections[3].named_parameters())
+        W, b = (out[name].detach() if name in parts else out[name] for name in ("weight", "bias"))
+        return F.linear(_FOURTH.wrong(projections, X), W, b)
+
+    return run
+
+
 def _cases_of_projections():
     for N, T, d_model in [(1, 2, 1), (1, 2, 3), (2, 3, 4), (3, 1, 2)]:
         projections = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(4))
@@ -72,6 +83,7 @@ def all_four_at_work(projections, X):
     because="`zip` stops at the shortest and is silent; `zip(..., strict=True)` would have told.",
     reference=_FOURTH.mended,
     cases=_cases_of_projections,
+    gradient=True,
     mistakes=(
         ("As it was: the fourth projection meets nothing and gets no gradient.", _FOURTH.wrong),
         (
@@ -109,6 +121,24 @@ def all_four_at_work(projections, X):
             lambda projections, X: (
                 _FOURTH.wrong(projections, X) @ projections[3].weight + projections[3].bias
             ),
+        ),
+        *(
+            (
+                "The result is right, but the way out is cut off (`.data`, `.detach()` or "
+                "`no_grad`), so that it still gets no gradient and never learns.",
+                cut_off,
+            )
+            for cut_off in (
+                _cut_off("weight", "bias"),
+                _cut_off("weight"),
+                _cut_off("bias"),
+                lambda projections, X: _FOURTH.mended(projections, X).detach(),
+            )
+        ),
+        (
+            "The way out learns now, but what comes before it is cut off (`.detach()` or "
+            "`no_grad`), so that the other three no longer do.",
+            lambda projections, X: projections[3](_FOURTH.wrong(projections, X).detach()),
         ),
         (
             "X is added to the result, which is right in a layer, but not asked for here.",
@@ -171,6 +201,33 @@ def all_four_at_work(projections, X):
     Q, K, V = (W(X) for W, X in zip(projections, (X, X, X, X)))
     return F.scaled_dot_product_attention(Q, K, V)
 """: "ValueError: too many values",
+        """\
+def all_four_at_work(projections, X):
+    Q, K, V = (W(X) for W, X in zip(projections, (X, X, X)))
+    Y = F.scaled_dot_product_attention(Q, K, V)
+    W_O = projections[3]
+    return Y @ W_O.weight.data.T + W_O.bias.data
+""": "the way out is cut off",
+        """\
+def all_four_at_work(projections, X):
+    Q, K, V = (W(X) for W, X in zip(projections, (X, X, X)))
+    Y = F.scaled_dot_product_attention(Q, K, V)
+    W_O = projections[3]
+    return F.linear(Y, W_O.weight.detach(), W_O.bias)
+""": "the way out is cut off",
+        """\
+def all_four_at_work(projections, X):
+    Q, K, V = (W(X) for W, X in zip(projections, (X, X, X)))
+    Y = F.scaled_dot_product_attention(Q, K, V)
+    with torch.no_grad():
+        return projections[3](Y)
+""": "the way out is cut off",
+        """\
+def all_four_at_work(projections, X):
+    Q, K, V = (W(X) for W, X in zip(projections, (X, X, X)))
+    Y = F.scaled_dot_product_attention(Q, K, V)
+    return projections[3](Y.detach())
+""": "the other three no longer do",
     },
     right=(
         """\

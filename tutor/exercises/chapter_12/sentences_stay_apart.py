@@ -123,9 +123,13 @@ def sentences_stay_apart(layer, X, memory):
     wrong={
         """\
 def sentences_stay_apart(layer, X, memory):
+    return layer(X, memory=memory)
+""": "as it was",
+        """\
+def sentences_stay_apart(layer, X, memory):
     layer.batch_first = True
     return layer(X, memory)
-""": "as it was",
+""": "changes its argument `layer`",
         """\
 def sentences_stay_apart(layer, X, memory):
     return layer(X.permute(1, 0, 2), memory.permute(1, 0, 2))
@@ -161,6 +165,11 @@ def sentences_stay_apart(layer, X, memory):
     Y = layer(X.reshape(1, N * T, d_model)[0], memory.reshape(1, -1, d_model)[0])
     return Y.reshape(N, T, d_model)
 """: "single long one",
+        """\
+def sentences_stay_apart(layer, X, memory):
+    layer.self_attn.batch_first = layer.multihead_attn.batch_first = True
+    return layer(X, memory)
+""": "changes its argument `layer`",
     },
     right=(
         """\
@@ -176,6 +185,14 @@ def sentences_stay_apart(layer, X, memory):
 def sentences_stay_apart(layer, X, memory):
     columns = [layer(X[n, :, None], memory[n, :, None]) for n in range(len(X))]  # (T, 1, d_model)
     return torch.cat(columns, dim=1).permute(1, 0, 2)
+""",
+        """\
+def sentences_stay_apart(layer, X, memory):
+    import copy
+
+    layer = copy.deepcopy(layer)
+    layer.self_attn.batch_first = layer.multihead_attn.batch_first = True
+    return layer(X, memory)
 """,
     ),
 )
