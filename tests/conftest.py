@@ -8,6 +8,7 @@ import pytest
 from house_rules import NOTEBOOKS, comparison
 from hypothesis import settings
 from nbval.plugin import IPyNbCell
+from pictures import by_pixels, pictures
 
 # Tests are not timed: a busy machine must not fail them.
 settings.register_profile("house", deadline=None)
@@ -41,8 +42,15 @@ def pytest_collection_finish(session):
 
 def pytest_terminal_summary(terminalreporter):
     """Counted from the files, so that it does not matter which worker ran what."""
-    counts = [comparison(nbformat.read(p, as_version=4)) for p in sorted(NOTEBOOKS.glob("*.ipynb"))]
+    notebooks = [nbformat.read(path, as_version=4) for path in sorted(NOTEBOOKS.glob("*.ipynb"))]
+    counts = [comparison(notebook) for notebook in notebooks]
     terminalreporter.write_line(
         f"{len(counts)} notebooks: {sum(c for c, _ in counts)} code cells compared strictly, "
         f"{sum(out for _, out in counts)} tagged out"
+    )
+    cells = [cell for notebook in notebooks for cell in notebook.cells if "outputs" in cell]
+    exact = [by_pixels(metadata) for cell in cells for metadata, _ in pictures(cell.outputs)]
+    terminalreporter.write_line(
+        f"{sum(exact)} pictures compared by their pixels, {len(exact) - sum(exact)} by what is "
+        "stable in them"
     )

@@ -2,31 +2,72 @@
 
 import html
 import io
+import re
 
 import matplotlib.pyplot as plt
 import seaborn as sns
 import torch
 from IPython.display import HTML, Image, display
+from matplotlib.ticker import FixedLocator
 
 COLOURS = [plt.get_cmap("cividis")(x) for x in (0.0, 0.4, 0.65, 0.82)]
 STYLES = ["-", "--", "-.", ":"]  # so that no line is told by its colour alone
+VARIES = {
+    "training": "Drawn from a training run, which comes out a little different on another machine.",
+    "chance": "Drawn from random choices, a few of which may turn out differently elsewhere.",
+    "time": "Drawn from measured time, which differs from run to run.",
+}
 
 
-def show(figure, caption, alt):
+def show(figure, caption, alt, varies=None):
     """Display a matplotlib figure as PNG, with its caption and, folded, the same in words.
 
     caption: the conclusion, one sentence. alt: what it shows, for a reader who cannot see it.
+    varies: one of `VARIES` if the figure depends on that, so that other pixels are no mistake. Then
+    a line below the caption says so, and the tests compare `what_is_stable` instead of pixels.
     """
+    if varies not in (None, *VARIES):
+        raise ValueError(f"varies is {varies!r}; it can be {', '.join(VARIES)} or None.")
     png = io.BytesIO()
     figure.savefig(png, format="png", dpi=110, bbox_inches="tight", facecolor="white")
+    metadata = {"varies": varies, "stable": what_is_stable(figure)} if varies else None
     plt.close(figure)
-    display(Image(png.getvalue(), alt=alt))
+    display(Image(png.getvalue(), alt=alt, metadata=metadata))
+    note = f"<p><small>{VARIES[varies]}</small></p>" if varies else ""
     display(
         HTML(
-            f"<p><em>{html.escape(caption)}</em></p>"
+            f"<p><em>{html.escape(caption)}</em></p>{note}"
             f"<details><summary>The figure in words</summary>{html.escape(alt)}</details>"
         )
     )
+
+
+def what_is_stable(figure):
+    """What a figure shows whatever its numbers are: a dict from what to how many or which names.
+
+    Its size in inches; of each of its axes the title, labels, scales, names in the legend, names of
+    ticks that were set, and how many lines, images, patches and collections. Numbers within names
+    become "#".
+    """
+
+    def names(texts):
+        return [re.sub(r"\d[\d.,]*", "#", text.get_text()) for text in texts]
+
+    found = {"inches": [round(float(side), 2) for side in figure.get_size_inches()]}
+    for i, ax in enumerate(figure.axes):
+        found[f"axes {i}"] = {
+            "title": names([ax.title]),
+            "labels": names([ax.xaxis.label, ax.yaxis.label]),
+            "scales": [ax.get_xscale(), ax.get_yscale()],
+            "legend": names(ax.get_legend().get_texts()) if ax.get_legend() else [],
+            "ticks": [
+                names(axis.get_ticklabels())
+                for axis in (ax.xaxis, ax.yaxis)
+                if isinstance(axis.get_major_locator(), FixedLocator)
+            ],
+            "drawn": [len(x) for x in (ax.lines, ax.images, ax.patches, ax.collections)],
+        }
+    return found
 
 
 def heat_map(A, queries, keys, caption, title="", ax_labels=("queries", "keys"), numbers=None):
@@ -88,10 +129,10 @@ def in_words(A, queries, keys, title=""):
     return f"{head} Largest weight in each row: {', '.join(rows)}."
 
 
-def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=None):
+def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=None, varies=None):
     """Several curves in one figure: a dict from name to (x values, y values).
 
-    With `ax`, draws into it and shows nothing.
+    With `ax`, draws into it and shows nothing. varies: see `show`.
     """
     figure = None
     if ax is None:
@@ -108,4 +149,4 @@ def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=N
         ax.legend(frameon=False)
     sns.despine(ax=ax)
     if figure is not None:
-        show(figure, caption, alt)
+        show(figure, caption, alt, varies)

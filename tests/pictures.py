@@ -1,0 +1,156 @@
+"""A plugin for pytest: nbval compares all outputs but pictures; this compares them in the same run.
+
+Another machine may draw a letter a pixel further, or smooth an edge otherwise. So each place of one
+picture is compared with the places next to it in the other too, and the best fit counts. Of the
+whole picture the worst place counts: a missing label hardly moves a mean.
+
+A picture whose metadata say `varies` (`tutor.figures.show`) depends on a training, on chance or
+on the clock. Of that one, what its metadata call stable is compared, and roughly its size.
+"""
+
+import base64
+import io
+from itertools import product, zip_longest
+
+import matplotlib
+import numpy as np
+from nbval.plugin import IPyNbCell
+from PIL import Image
+from scipy.ndimage import uniform_filter
+from skimage.color import rgb2gray
+from skimage.filters import gaussian
+from skimage.metrics import structural_similarity
+
+KINDS = ("image/png", "image/jpeg")  # what nbval skips
+DRAWN_WITH = "3.11."  # matplotlib; other releases lay out text, ticks and margins otherwise
+
+# Measured on the figures of 00 to 05, each drawn again with small differences; in brackets the
+# worst similarity and difference. These pass: all text a pixel further (0.90, 7), noise of 2 in 255
+# (1.00, 1), numbers moved by 1e-4 of the axis (1.00, 5). These fail, each time: one other letter
+# (at most 0.74) or digit (0.71), a missing label or tick (0.13), a curve moved by 1 % of its axis
+# (0.79), a weight in a map changed by 0.1 (0.97, but a difference of 12).
+BLUR = 1  # standard deviation in pixels, before anything is compared
+WINDOW = 7  # side of a place, in pixels
+SHIFT = 1  # how far a place may lie elsewhere, in pixels
+LEAST_SIMILARITY = 0.8  # of structure (SSIM), mean of a place; 1: the same
+LARGEST_DIFFERENCE = 10  # of 255, in the worst of red, green and blue, mean of a place
+EDGE = 2  # pixels by which a picture may be wider or higher
+VARYING_EDGE = 0.1  # the same where pixels are not compared: share of the longer side
+
+compare_texts = IPyNbCell.compare_outputs
+
+
+def pytest_configure(config):
+    IPyNbCell.compare_outputs = compare_outputs
+
+
+def compare_outputs(cell, test, ref, skip_compare=None):
+    """What nbval calls: its own comparison, then that of the pictures, added to its report."""
+    same = compare_texts(cell, test, ref, skip_compare)
+    page, number = cell.parent.path, cell.cell_num
+    folder = cell.config.rootpath / "build" / "pictures"
+    pairs = list(zip_longest(pictures(ref), pictures(test)))
+    said = []
+    for i, (committed, now) in enumerate(pairs, start=1):
+        which = f"cell-{number:02}" if len(pairs) == 1 else f"cell-{number:02}-picture-{i}"
+        found = differences(committed, now, folder / f"{page.stem}-{which}")
+        said += [f"{page.name}, cell {number}, picture {i}: {difference}" for difference in found]
+    cell.comparison_traceback += said
+    return same and not said
+
+
+def pictures(outputs):
+    """The pictures in the outputs of a cell: a list of (metadata, bytes)."""
+    return [
+        (output["metadata"].get(kind, {}), base64.b64decode(data))
+        for output in outputs
+        for kind, data in output.get("data", {}).items()
+        if kind in KINDS
+    ]
+
+
+def by_pixels(metadata):
+    """Whether a picture with these metadata is compared by its pixels."""
+    return "varies" not in metadata and matplotlib.__version__.startswith(DRAWN_WITH)
+
+
+def differences(committed, now, path):
+    """A sentence for each thing in which two pictures differ; none if they agree.
+
+    committed, now: (metadata, bytes), or None where there is no picture. path: where two pictures
+    that look different are written, and where they do: `{path}-committed.png` and so on.
+    """
+    if committed is None or now is None:
+        return [f"there is none {'in the notebook' if committed is None else 'any more'}."]
+    (told, before), (tells, after) = committed, now
+    said = differing_entries(told, tells)
+    if before == after:
+        return said
+    before, after = read(before), read(after)
+    (h, w), (new_h, new_w) = before.shape[:2], after.shape[:2]
+    exact, looks = by_pixels(told), []
+    if max(abs(h - new_h), abs(w - new_w)) > (EDGE if exact else VARYING_EDGE * max(h, w)):
+        looks.append(f"it was {w} x {h} pixels and is {new_w} x {new_h}")
+    h, w = min(h, new_h), min(w, new_w)
+    similarity, colour = compare(before[:h, :w], after[:h, :w])
+    differs = (similarity < LEAST_SIMILARITY) | (colour > LARGEST_DIFFERENCE)
+    if exact and differs.any():
+        y, x = np.unravel_index(similarity.argmin(), similarity.shape)
+        v, u = np.unravel_index(colour.argmax(), colour.shape)
+        looks.append(
+            f"in the worst place, {x} pixels from the left and {y} from the top, the structural "
+            f"similarity is {similarity.min():.2f} (at least {LEAST_SIMILARITY} passes; the mean "
+            f"of the picture is {similarity.mean():.3f}); the colour differs most at {u} and {v}, "
+            f"by {colour.max():.0f} of 255 (at most {LARGEST_DIFFERENCE} passes)"
+        )
+    if looks:
+        faint = 0.7 + 0.3 * before[:h, :w]
+        faint[differs] = (0.8, 0, 0)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for name, picture in (("committed", before), ("now", after), ("difference", faint)):
+            pixels = (picture * 255).round().astype(np.uint8)
+            Image.fromarray(pixels).save(f"{path}-{name}.png")
+        said.append(f"{'; '.join(looks)}. See {path}-difference.png, -committed.png and -now.png.")
+    return said
+
+
+def differing_entries(before, after):
+    """A sentence for each entry that is not the same in the metadata of two pictures."""
+    before, after = dict(entries(before)), dict(entries(after))
+    return [
+        f"{name} was {before.get(name)!r} and is {after.get(name)!r}."
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    ]
+
+
+def entries(metadata, within=""):
+    """(name, value) of all that is in a dict of dicts."""
+    for name, value in metadata.items():
+        if isinstance(value, dict):
+            yield from entries(value, f"{within}{name}, ")
+        else:
+            yield within + name, value
+
+
+def read(picture):
+    """The bytes of a picture as numbers from 0 to 1: (H, W, 3)."""
+    return np.asarray(Image.open(io.BytesIO(picture)).convert("RGB"), np.float32) / 255
+
+
+def compare(before, after):
+    """Similarity of structure (at most 1) and difference of colour (0 to 255) around each pixel.
+
+    before, after: (H, W, 3). Both results: (H, W), at the shift that fits best there.
+    """
+    H, W, _ = before.shape
+    after = np.pad(after, ((SHIFT, SHIFT), (SHIFT, SHIFT), (0, 0)), mode="edge")
+    before, after = (gaussian(picture, BLUR, channel_axis=-1) for picture in (before, after))
+    similarity, colour = np.full((H, W), -1.0), np.full((H, W), 255.0)
+    for y, x in product(range(2 * SHIFT + 1), repeat=2):
+        moved = after[y : y + H, x : x + W]
+        grey = rgb2gray(before), rgb2gray(moved)
+        _, structure = structural_similarity(*grey, win_size=WINDOW, data_range=1, full=True)
+        similarity = np.maximum(similarity, structure)
+        colour = np.minimum(colour, 255 * np.abs(before - moved).max(axis=-1))
+    return uniform_filter(similarity, WINDOW), uniform_filter(colour, WINDOW)
