@@ -17,7 +17,7 @@ from house_rules import ROOT
 from matplotlib.backends.backend_agg import RendererAgg
 
 from tutor import figures
-from tutor.build import build
+from tutor.publish.notebooks import build
 
 STEPS = np.arange(100)
 
