@@ -425,10 +425,10 @@ def definitions(source: str) -> dict[str, str]:
 
 @cache
 def package_definitions() -> dict[str, dict[str, str]]:
-    """Public name -> {file: code without docstrings}; the two command lines are not taught."""
+    """Public name -> {file: code without docstrings}; command lines and exercises teach nothing."""
     found: dict[str, dict[str, str]] = {}
     for path in sorted((ROOT / "tutor").rglob("*.py")):
-        if path.name in ("__main__.py", "build.py") or path.parent.name == "commands":
+        if path.name in ("__main__.py", "build.py") or {"commands", "exercises"} & {*path.parts}:
             continue
         for name, code in definitions(path.read_text(encoding="utf-8")).items():
             found.setdefault(name, {})[path.relative_to(ROOT).as_posix()] = code
