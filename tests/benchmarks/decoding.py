@@ -1,26 +1,27 @@
 """Greedy and beam search with the cache, against plain searches without one.
 
-    python tests/benchmarks/decoding.py [--sentences 1000] [--rounds 3] [--alpha 1.0]
+    python tests/benchmarks/decoding.py [--quick] [--threads 1] [--alpha 1.0]
 
 The model that ships translates test_2016_flickr where TUTOR_DATA names Multi30k, else captions of
-the built-in corpus. Both sides get the same batches, as `translate` makes them; rounds alternate
-between them, times are medians. The plain side reads the whole of each sentence again at every
-step, as chapter 05 does, with every beam as a sentence of its own. The floor is the time of the
-bare matrix products that the cached search made: the same shapes, nothing else. Peak memory is
-that of a process which loads the model and translates everything (Linux).
-The last line is one JSON object.
+the built-in corpus. The plain side reads the whole of each sentence again at every step, as
+chapter 08 does, with every beam as a sentence of its own. The floor is the time of the bare matrix
+products that the cached search made: the same shapes, nothing else. rounds.py measures these
+ratios, on batches of 32 sentences of about one length, from the shortest to the longest. Sentences
+a second, BLEU and peak memory (Linux) are those of a process that loads the model and translates
+everything. --quick: fewer rounds, no single sentences, no growing length. The last line is one JSON
+object.
 """
 
 import argparse
 import json
 import os
 import platform
-import statistics
 import subprocess
 import sys
 import time
 
 import torch
+from rounds import HEAD, ratios
 from torch.utils._python_dispatch import TorchDispatchMode
 from training import megabytes
 
@@ -46,6 +47,7 @@ from tutor.text.tokenizer import BOS, EOS
 from tutor.translator import BATCH
 
 BEAMS = 5
+SHORT = 32  # sentences of a batch that both sides search in turn
 
 
 def plain_search(model, source_ids, beams, alpha):
@@ -70,16 +72,12 @@ def cached_search(model, source_ids, beams, alpha):
     return beam_search(model, source_ids, beams, alpha)
 
 
-def translate(search, model, ids, beams, alpha, size=BATCH):
-    """Hypotheses of all sentences, and the seconds that it took."""
-    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
-    written, start = [None] * len(ids), time.perf_counter()
-    for at in range(0, len(order), size):
-        batch = order[at : at + size]
-        found = search(model, pad([ids[i] for i in batch]), beams, alpha)
-        for i, (best, *_) in zip(batch, found, strict=True):
-            written[i] = best
-    return written, time.perf_counter() - start
+def whole(translator, sources, references, beams, alpha):
+    """What a process of its own says: sentences a second, BLEU, peak memory in MB."""
+    start = time.perf_counter()
+    written = translator.translate(sources, beams, alpha)
+    speed, peak = len(sources) / (time.perf_counter() - start), megabytes("VmHWM")
+    return speed, scoring.moses_bleu(written, references).value, peak
 
 
 class Products(TorchDispatchMode):
@@ -96,32 +94,43 @@ class Products(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
-def seconds_of(shapes):
-    """Time of bare products of these shapes, one after the other."""
-    left_and_right = {pair: [torch.randn(shape) for shape in pair] for pair in set(shapes)}
-    start = time.perf_counter()
-    for pair in shapes:
-        torch.matmul(*left_and_right[pair])
-    return time.perf_counter() - start
+def against_floor(search, rounds):
+    """Ratio: the bare products of a search, one after the other, against the search itself."""
+    noted = []
+    for number in range(rounds + 1):
+        with Products() as products:
+            done = search(number)
+        noted.append((products.shapes, done))
+    pairs = {pair for shapes, _ in noted for pair in shapes}
+    left_and_right = {pair: [torch.randn(shape) for shape in pair] for pair in pairs}
+
+    def floor(number):
+        shapes, done = noted[number]
+        for pair in shapes:
+            torch.matmul(*left_and_right[pair])
+        return done
+
+    return ratios(floor, search, rounds)
 
 
-def growth(model, lengths, N=16):
-    """Seconds to write N sentences of each length, with and without a cache."""
-    source_ids = torch.full((N, 12), 5)
-    with evaluating(model):
-        memory, memory_mask = model.encode(source_ids), padding_mask(source_ids)
-        rows = []
-        for T in lengths:
-            ids = torch.randint(EOS + 1, 500, (N, T))
-            ids[:, 0] = BOS
-            start, cache = time.perf_counter(), Cache(model, source_ids)
-            for t in range(T):
-                cache.step(ids[:, t : t + 1])
-            middle = time.perf_counter()
-            for t in range(T):
-                model.logits(model.decode(ids[:, : t + 1], memory, memory_mask)[:, -1])
-            rows.append((T, middle - start, time.perf_counter() - middle))
-    return rows
+def growth(model, T, rounds, N=16):
+    """Ratio: to write N sentences of length T with a cache and without, in tokens a second."""
+    source_ids, ids = torch.full((N, 12), 5), torch.randint(EOS + 1, 500, (N, T))
+    ids[:, 0] = BOS
+    memory, memory_mask = model.encode(source_ids), padding_mask(source_ids)
+
+    def cached(number):
+        cache = Cache(model, source_ids)
+        for t in range(T):
+            cache.step(ids[:, t : t + 1])
+        return N * T
+
+    def plain(number):
+        for t in range(T):
+            model.logits(model.decode(ids[:, : t + 1], memory, memory_mask)[:, -1])
+        return N * T
+
+    return ratios(cached, plain, rounds)
 
 
 def load(sentences):
@@ -137,70 +146,55 @@ def load(sentences):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="10 rounds, and fewer rows")
     parser.add_argument("--sentences", type=int, default=1000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--alpha", type=float, default=ALPHA)
-    parser.add_argument("--memory-of", type=int, metavar="BEAMS", help=argparse.SUPPRESS)
+    parser.add_argument("--whole", type=int, metavar="BEAMS", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    rounds = 10 if args.quick else args.rounds
+    torch.set_num_threads(args.threads)
     name, sources, references = load(args.sentences)
     translator = load_pretrained()
-    model, ids = translator.model, translator.encode(sources)
-
-    if args.memory_of:
-        translate(cached_search, model, ids, args.memory_of, args.alpha)
-        print(megabytes("VmHWM"))
+    if args.whole:
+        print(json.dumps(whole(translator, sources, references, args.whole, args.alpha)))
         return
+
+    model, ids = translator.model, sorted(translator.encode(sources), key=len)
+
+    def side(search, beams, size=SHORT):
+        def work(number):
+            at = number * max(0, len(ids) - size) // rounds
+            return len(search(model, pad(ids[at : at + size]), beams, args.alpha))
+
+        return work
 
     print(f"{name}, {len(sources)} sentences; the model that ships; alpha {args.alpha}")
     print(f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}\n")
-    print(f"{'':24}{'cached':>10}{'plain':>10}{'ratio':>8}   sentences/s, batches of {BATCH}")
-    result, seconds = {}, {}
+    print(HEAD.format(f"sentences/s, {rounds} rounds", "cached", "plain"))
+    result, peaks = {}, []
     for beams, title in ((1, "greedy"), (BEAMS, f"beam{BEAMS}")):
-        times = {cached_search: [], plain_search: []}
-        for number in range(args.rounds + 1):
-            for search, measured in times.items():
-                # The first round warms up; of the plain side a part is enough for that.
-                part = ids[:100] if not number else ids
-                written, took = translate(search, model, part, beams, args.alpha)
-                if number:
-                    measured.append(took)
-                    if search is cached_search:
-                        hypotheses = [translator.tokenizer.decode(h.ids) for h in written]
-        cached, plain = (statistics.median(measured) for measured in times.values())
-        seconds[title] = cached
-        result[f"{title}_speedup"] = round(plain / cached, 2)
-        result[f"{title}_sentences_per_s"] = round(len(ids) / cached, 1)
-        result[f"bleu_{title}"] = round(scoring.moses_bleu(hypotheses, references).value, 2)
-        rates = f"{len(ids) / cached:10.1f}{len(ids) / plain:10.1f}"
-        print(f"{title:24}{rates}{plain / cached:8.1f}   BLEU {result[f'bleu_{title}']}")
-
-    with Products() as products:
-        translate(cached_search, model, ids, BEAMS, args.alpha)
-    floor = statistics.median(seconds_of(products.shapes) for _ in range(args.rounds))
-    result["beam5_over_floor"] = round(seconds["beam5"] / floor, 2)
-    print(f"\nbare products of the same steps: {floor:.2f} s, search: {seconds['beam5']:.2f} s")
-
-    print(f"\n{'sentences/s by batch':24}{'cached':>10}{'plain':>10}")
-    for size, part in ((1, ids[:40]), (100, ids[:400])):
-        for beams in (1, BEAMS):
-            rates = [
-                len(part) / translate(search, model, part, beams, args.alpha, size)[1]
-                for search in (cached_search, plain_search)
-            ]
-            title = f"batch {size}, {'greedy' if beams == 1 else f'beam {beams}'}"
-            print(f"{title:24}{rates[0]:10.1f}{rates[1]:10.1f}")
-
-    print(f"\n{'length, 16 sentences':24}{'cached':>10}{'plain':>10}   milliseconds a token")
-    for T, cached, plain in growth(model, (10, 20, 40, 80, 160)):
-        print(f"{T:<24}{1000 * cached / T:10.2f}{1000 * plain / T:10.2f}")
-
-    peaks = []
-    for beams in (1, BEAMS):
-        command = [sys.executable, __file__, "--memory-of", str(beams)]
-        command += ["--sentences", str(args.sentences)]
-        peaks.append(float(subprocess.check_output(command).split()[-1]))
+        for size in (SHORT,) if args.quick else (1, SHORT):  # the last one counts
+            sides = (side(search, beams, size) for search in (cached_search, plain_search))
+            ratio = ratios(*sides, rounds)
+            print(ratio.row(f"{title}, batches of {size}"))
+        command = [sys.executable, *sys.argv, "--whole", str(beams)]
+        speed, bleu, peak = json.loads(subprocess.check_output(command))
+        print(f"{f'{title}, batches of {BATCH}':30}{speed:10,.1f}   BLEU {bleu:.2f}, {peak:.0f} MB")
+        result |= ratio.figures(f"{title}_speedup")
+        result |= {f"{title}_sentences_per_s": round(speed, 1), f"bleu_{title}": round(bleu, 2)}
+        peaks.append(peak)
     result["peak_mb"] = round(max(peaks))
-    print(f"\npeak memory: greedy {peaks[0]:.0f} MB, beam {BEAMS} {peaks[1]:.0f} MB")
+
+    ratio = against_floor(side(cached_search, BEAMS), rounds)
+    print(ratio.row(f"bare products, beam{BEAMS}"))
+    result |= ratio.figures("beam5_over_floor")
+    if not args.quick:
+        print(HEAD.format("\ntokens/s, 16 sentences", "cached", "plain"))
+        with evaluating(model):
+            for T in (10, 20, 40, 80, 160):
+                print(growth(model, T, 5).row(f"{T} tokens"))
     print(json.dumps(result))
 
 

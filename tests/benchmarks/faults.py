@@ -1,6 +1,6 @@
 """What training and loading survive: kills, malformed files, odd texts; and two processes' pace.
 
-    python tests/benchmarks/faults.py [--kills 20] [--malformed 2000] [--strings 10000] [--steps 40]
+    python tests/benchmarks/faults.py [--quick] [--kills 20] [--malformed 2000] [--strings 10000]
 
 Kills: a tiny training is killed by SIGKILL, half of the times at a random moment, half of the times
 in the middle of a random operation on a file; resumed, it must end with the weights of the training
@@ -8,9 +8,9 @@ that nobody killed, bit for bit. Malformed: model folders, checkpoints and data 
 good ones. Each must be refused by one sentence or be harmless (it loads and translates: a bit of a
 weight has changed), within 1 GB of memory. Strings: arbitrary Unicode, some very long, through
 `translate`. Pace: target tokens a second of two processes with one thread each, over those of one
-with two threads (wants two idle cores). Linux; 0 leaves a part out. The last line is one JSON
-object: kills, identical, malformed, refused, crashed, strings, exceptions, two_process_ratio; and
-harmless, the malformed ones that were not refused.
+with two threads, by rounds.py (wants two idle cores). Linux; 0 leaves a part out. The last line is
+one JSON object: kills, identical, malformed, refused, crashed, strings, exceptions,
+two_process_ratio with its quartiles; and harmless, the malformed ones that were not refused.
 """
 
 import argparse
@@ -29,11 +29,13 @@ import tempfile
 import time
 import warnings
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
 import torch
 import torch._dynamo  # an optimiser would import it; now no fork has to
+from rounds import HEAD, ratios
 
 import tutor.__main__  # noqa: F401  (now no fork has to)
 from tutor import Transformer, TransformerConfig, Translator
@@ -370,8 +372,11 @@ def count_exceptions(strings, draw):
 # ---- pace
 
 
-def pace(steps):
-    """Print the target tokens a second of a training, alone or under torchrun."""
+def pace(steps, rounds):
+    """A training, alone or under torchrun, that waits for a line after every `steps` steps.
+
+    It says how many target tokens these had.
+    """
     with processes.joined():
         corpus = generate_pairs("train", 4000)
         sides = [pair.english for pair in corpus], [pair.french for pair in corpus]
@@ -383,44 +388,62 @@ def pace(steps):
         loss_of = translation_loss
         if processes.world_size() > 1:
             loss_of = processes.SharedLoss(model, translation_loss)
-        pairs, times = list(zip(*map(tokenizer.encode, sides), strict=True)), []
-        history = train(
-            model, pairs, Recipe(steps=steps + 5), lambda *_: times.append(time.perf_counter()),
-            loss_of=loss_of,
-        )  # fmt: skip
-        if processes.is_first():
-            print(sum(history.tokens[5:]) / (times[-1] - times[4]))
+
+        def wait(step, history):
+            if step % steps == 0:
+                if processes.is_first():
+                    print(sum(history.tokens[-steps:]), flush=True)
+                    sys.stdin.readline()
+                processes.any_of(False)  # the other process waits for the first
+
+        pairs = list(zip(*map(tokenizer.encode, sides), strict=True))
+        train(model, pairs, Recipe(steps=1 + steps * (rounds + 1)), wait, loss_of=loss_of)
 
 
-def two_process_ratio(steps, rounds=3):
-    """(ratio, one process, two processes) in target tokens a second: best of alternating rounds."""
-    best = [0.0, 0.0]
-    for _ in range(rounds):
-        for i, (start, threads) in enumerate((([sys.executable], "2"), (TORCHRUN, "1"))):
-            said = subprocess.check_output(
-                list(map(str, [*start, __file__, "--pace-of", steps])), text=True,
-                env=os.environ | {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
+def two_processes(steps, rounds):
+    """Ratio: two processes with a thread each against one with two, in target tokens a second.
+
+    Threads wait asleep: where a neighbour has one of the cores, two that spin stand nearly still.
+    """
+    with ExitStack() as stack:
+        sides = []
+        for start, threads in ((TORCHRUN, "1"), ([sys.executable], "2")):
+            training = subprocess.Popen(
+                [*start, __file__, "--pace-of", str(steps), str(rounds)], text=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                env=os.environ | {"OMP_NUM_THREADS": threads, "OMP_WAIT_POLICY": "passive"},
             )  # fmt: skip
-            best[i] = max(best[i], float(said.split()[-1]))
-    return best[1] / best[0], *best
+            stack.enter_context(training)
+            training.stdout.readline()  # the first step: it is ready
+
+            def go_on(number, training=training):
+                print(file=training.stdin, flush=True)
+                return int(training.stdout.readline())
+
+            sides.append(go_on)
+        return ratios(*sides, rounds)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="2 kills, 100 malformed, 500 strings")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--malformed", type=int, default=2000)
     parser.add_argument("--strings", type=int, default=10_000)
-    parser.add_argument("--steps", type=int, default=40, help="of each measured pace")
+    parser.add_argument("--rounds", type=int, default=20, help="of the pace")
+    parser.add_argument("--steps", type=int, default=4, help="of a round, on each side")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--pace-of", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--pace-of", type=int, nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker:
         first, last, good = args.worker
         return malformed_worker(int(first), int(last), Path(good))
     if args.pace_of:
-        return pace(args.pace_of)
+        return pace(*args.pace_of)
 
+    if args.quick:
+        args.kills, args.malformed, args.strings = 2, 100, 500
     draw = random.Random(args.seed)
     with tempfile.TemporaryDirectory() as scratch:
         scratch = Path(scratch)
@@ -432,9 +455,6 @@ def main():
         if args.malformed:
             seen = count_malformed(args.malformed, 10**6 * args.seed, scratch / "good")
     exceptions, cut = count_exceptions(args.strings, draw)
-    ratio = one = two = None
-    if args.steps:
-        ratio, one, two = two_process_ratio(args.steps)
 
     print(f"{'kills':34}{killed:8}   {within} of them within an operation on a file")
     print(f"{'  resumed to identical weights':34}{identical:8}")
@@ -443,15 +463,17 @@ def main():
         print(f"{'  ' + name:34}{seen[name]:8}")
     print(f"{'strings':34}{args.strings:8}   {cut} of them cut with a warning")
     print(f"{'  batches of 100 with an exception':34}{exceptions:8}")
-    if ratio:
-        print(f"{'tokens/s, 1 process, 2 threads':34}{one:8.0f}")
-        print(f"{'tokens/s, 2 processes, 1 thread':34}{two:8.0f}   ratio {ratio:.3f}")
-    print(json.dumps({
+    result = {
         "kills": killed, "identical": identical, "malformed": args.malformed,
         "refused": seen["refused"], "crashed": seen["crashed"], "strings": args.strings,
-        "exceptions": exceptions, "two_process_ratio": ratio and round(ratio, 3),
-        "harmless": seen["harmless"],
-    }))  # fmt: skip
+        "exceptions": exceptions, "harmless": seen["harmless"], "two_process_ratio": None,
+    }  # fmt: skip
+    if args.steps:
+        ratio = two_processes(args.steps, args.rounds)
+        print(HEAD.format("target tokens/s", "2 x 1", "1 x 2"))
+        print(ratio.row("processes x threads"))
+        result |= ratio.figures("two_process_ratio")
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

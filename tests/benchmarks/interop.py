@@ -1,16 +1,16 @@
 """Our layers against PyTorch's with the same weights: how far apart, and how fast.
 
-    python tests/benchmarks/interop.py [--rounds 9] [--steps 8] [--max-tokens 1024]
+    python tests/benchmarks/interop.py [--quick] [--threads 1] [--max-tokens 1024]
 
 Distance: float64; attention, layers, stacks and the whole model, both orders of the norm, causal
 and padding masks, source and target of different length. The largest absolute difference of the
 outputs, and of the gradients of all inputs and weights.
 Speed: float32; whole training steps, and encoding in eval mode, where PyTorch takes its fast path.
 Batches are those of training.py. Both sides have the same weights, embedding, loss, optimizer and
-places of dropout; the layers alone differ. Rounds alternate between the sides; the ratio of a round
-is above 1 where ours is the faster, and medians are printed.
+places of dropout; the layers alone differ. rounds.py measures: above 1 ours is the faster.
 The last line is one JSON object: worst_difference, worst_gradient_difference; training_ratio,
-encoding_ratio, each the smaller one of the two orders; exhibits, those of `tutor.museum`.
+encoding_ratio, each the smaller one of the two orders, with its quartiles; exhibits, those of
+`tutor.museum`.
 """
 
 import argparse
@@ -19,10 +19,9 @@ import importlib
 import importlib.util
 import json
 import platform
-import statistics
-import time
 
 import torch
+from rounds import HEAD, ratios
 from torch import nn
 from training import SIZES, load
 
@@ -135,34 +134,37 @@ def encode(model, optimizer, batches):
 
 
 def speed(config, batches, rounds, steps):
-    """{work: (source tokens a second of tutor, of PyTorch, ratio)}, medians over the rounds."""
+    """{work: Ratio}, in source tokens a second."""
     torch.manual_seed(0)
     ours = Transformer(config)
-    sides = [
-        (model, torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True))
-        for model in (ours, to_pytorch(ours))
-    ]
-    rates = {train: [], encode: []}
-    for number in range(rounds + 1):
-        part = batches[number * steps : (number + 1) * steps]
-        tokens = sum(int((batch.source != PAD).sum()) for batch in part)
-        for work in rates:
-            rate = []
-            for side in sides:
-                start = time.perf_counter()
-                work(*side, part)
-                rate.append(tokens / (time.perf_counter() - start))
-            if number:  # the first round warms up
-                rates[work].append((*rate, rate[0] / rate[1]))
-    return {work: map(statistics.median, zip(*rates[work], strict=True)) for work in rates}
+    theirs = to_pytorch(ours)
+
+    def side(model, work, times):
+        optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, fused=True)
+
+        def measured(number):
+            part = batches[number * steps : (number + 1) * steps] * times
+            work(model, optimizer, part)
+            return sum(int((batch.source != PAD).sum()) for batch in part)
+
+        return measured
+
+    return {
+        work: ratios(side(ours, work, times), side(theirs, work, times), rounds)
+        for work, times in ((train, 1), (encode, 8))  # encoding once would be over too soon
+    }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--quick", action="store_true", help="16 rounds of a training step")
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--steps", type=int, default=2, help="of training, in a round, each side")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--max-tokens", type=int, default=1024)
     args = parser.parse_args()
+    rounds, steps = (16, 1) if args.quick else (args.rounds, args.steps)
+    torch.set_num_threads(args.threads)
     print(f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}")
 
     torch.manual_seed(0)
@@ -177,23 +179,21 @@ def main():
     torch.set_default_dtype(torch.float32)
 
     corpus, vocab_size, batches = load(args.max_tokens)
-    print(f"\n{args.rounds} x {args.steps} batches of {args.max_tokens} tokens, {corpus}, seed 0")
-    print(f"{'source tokens/s, float32':38}{'tutor':>12}{'PyTorch':>12}{'ratio':>8}")
-    ratios = {train: [], encode: []}
+    print(f"\n{rounds} rounds of {steps} batches of {args.max_tokens} tokens, {corpus}, seed 0")
+    print(HEAD.format("source tokens/s, float32", "tutor", "PyTorch"))
+    measured = {train: [], encode: []}
     for order, norm_first in ORDERS.items():
         config = TransformerConfig(vocab_size, **SIZES | dict(norm_first=norm_first))
-        rate = speed(config, batches, args.rounds, args.steps)
-        for work, title in ((train, "training step"), (encode, "encoding")):
-            ours, theirs, ratio = rate[work]
-            ratios[work].append(ratio)
-            print(f"{title + ', ' + order:38}{ours:12,.0f}{theirs:12,.0f}{ratio:8.2f}")
+        for work, ratio in speed(config, batches, rounds, steps).items():
+            print(ratio.row(f"{work.__name__}, {order}"))
+            measured[work].append(ratio)
 
     museum = importlib.util.find_spec("tutor.museum")
     result = {
         "worst_difference": worst[0],
         "worst_gradient_difference": worst[1],
-        "training_ratio": round(min(ratios[train]), 3),
-        "encoding_ratio": round(min(ratios[encode]), 3),
+        **min(measured[train]).figures("training_ratio"),
+        **min(measured[encode]).figures("encoding_ratio"),
         "exhibits": len(importlib.import_module("tutor.museum").EXHIBITS) if museum else 0,
     }
     print(json.dumps(result))

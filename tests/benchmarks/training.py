@@ -1,26 +1,26 @@
 """Whole training steps: `tutor` as it trains, against `nn.Transformer` trained the usual way.
 
-    python tests/benchmarks/training.py [--rounds 7] [--steps 12] [--max-tokens 1024]
+    python tests/benchmarks/training.py [--quick] [--threads 1] [--max-tokens 1024]
 
 Same batches (Multi30k where TUTOR_DATA names it, else the built-in corpus), same sizes, same
 embedding, tied output. PyTorch's side: F.cross_entropy over all logits with smoothing and
-ignore_index, fused AdamW, float32. Rounds alternate between the sides; the ratio is that of the
-medians. Peak memory is what training adds to a process of its own for each side (Linux).
-The last line is one JSON object: ratio_fp32, ratio_medium, memory_ratio, tokens_per_s.
+ignore_index, fused AdamW, float32. Ours is measured in float32 and in "medium" precision, each
+against PyTorch's, by rounds.py. Peak memory is what training adds to a process of its own for each
+side (Linux). The last line is one JSON object: ratio_fp32, ratio_medium, with their quartiles;
+memory_ratio, tokens_per_s.
 """
 
 import argparse
 import json
 import os
 import platform
-import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F
+from rounds import HEAD, ratios
 from torch import nn
 
 from tutor import Transformer, TransformerConfig, causal_mask
@@ -75,17 +75,17 @@ def make_side(name, config):
     return model, torch_loss, [torch.optim.AdamW(model.parameters(), **rate)]
 
 
-def seconds_for(side, batches):
+def train(side, batches):
+    """Train on the batches; returns their target tokens."""
     model, loss_of, optimizers = side
     model.train()
-    start = time.perf_counter()
     for batch in batches:
         loss_of(model, batch).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer in optimizers:
             optimizer.step()
             optimizer.zero_grad()
-    return time.perf_counter() - start
+    return sum(int((batch.target_out != PAD).sum()) for batch in batches)
 
 
 def megabytes(name):
@@ -110,63 +110,50 @@ def load(max_tokens):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--quick", action="store_true", help="16 rounds of a step")
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--steps", type=int, default=2, help="of a round, on each side")
+    parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--max-tokens", type=int, default=1024)
     parser.add_argument("--memory-of", choices=("tutor", "torch"), help=argparse.SUPPRESS)
     args = parser.parse_args()
+    rounds, steps = (16, 1) if args.quick else (args.rounds, args.steps)
+    torch.set_num_threads(args.threads)
     name, vocab_size, batches = load(args.max_tokens)
     config = TransformerConfig(vocab_size, **SIZES)
 
     if args.memory_of:
         Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew, after the loading
         before = megabytes("VmRSS")
-        seconds_for(make_side(args.memory_of, config), batches[:40])
+        train(make_side(args.memory_of, config), batches[:40])
         print(megabytes("VmHWM") - before)
         return
 
-    precisions = ("highest", "medium")
-    sides = {
-        (side, precision): make_side(side, config)
-        for side in ("tutor", "torch")
-        for precision in precisions
-    }
-    times = {key: [] for key in sides}
-    for precision in precisions:  # "medium" comes last: it leaves a process slower
-        torch.set_float32_matmul_precision(precision)
-        for number in range(args.rounds + 1):
-            part = batches[number * args.steps : (number + 1) * args.steps]
-            tokens = sum(int((batch.target_out != PAD).sum()) for batch in part)
-            for side in ("tutor", "torch"):
-                seconds = seconds_for(sides[side, precision], part)
-                if number:  # the first round warms up
-                    times[side, precision].append(tokens / seconds)
-    rate = {key: statistics.median(values) for key, values in times.items()}
-    memory = {}
-    for side in ("tutor", "torch"):
-        command = [
-            sys.executable,
-            __file__,
-            "--memory-of",
-            side,
-            "--max-tokens",
-            str(args.max_tokens),
-        ]
-        memory[side] = float(subprocess.check_output(command).split()[-1])
+    def side(name, precision):
+        trained = make_side(name, config)
 
-    print(f"corpus: {name}, seed 0; {args.rounds} x {args.steps} steps of {args.max_tokens} tokens")
+        def work(number):
+            torch.set_float32_matmul_precision(precision)
+            return train(trained, batches[number * steps : (number + 1) * steps])
+
+        return work
+
+    print(f"corpus: {name}, seed 0; {rounds} rounds of {steps} steps of {args.max_tokens} tokens")
     print(f"{platform.machine()}, {torch.get_num_threads()} threads, torch {torch.__version__}")
-    print(f"\n{'target tokens/s':24}{'float32':>12}{'medium':>12}{'peak MB':>12}")
-    for side, title in (("tutor", "tutor"), ("torch", "nn.Transformer")):
-        numbers = [f"{rate[side, p]:12,.0f}" for p in precisions]
-        print(f"{title:24}{''.join(numbers)}{memory[side]:12,.0f}")
-    usual = rate["torch", "highest"]
-    result = {
-        "ratio_fp32": round(rate["tutor", "highest"] / usual, 3),
-        "ratio_medium": round(rate["tutor", "medium"] / usual, 3),
-        "memory_ratio": round(memory["tutor"] / memory["torch"], 3),
-        "tokens_per_s": round(rate["tutor", "highest"]),
-    }
+    print(HEAD.format("target tokens/s", "tutor", "PyTorch"))
+    result = {}
+    for title, precision in (("fp32", "highest"), ("medium", "medium")):
+        ratio = ratios(side("tutor", precision), side("torch", "highest"), rounds)
+        print(ratio.row(f"{title}, against fp32"))
+        result |= ratio.figures(f"ratio_{title}")
+        result.setdefault("tokens_per_s", round(ratio.speeds[0]))
+    children = [
+        subprocess.Popen([sys.executable, *sys.argv, "--memory-of", name], stdout=subprocess.PIPE)
+        for name in ("tutor", "torch")
+    ]
+    memory = [float(child.communicate()[0]) for child in children]
+    print("\npeak memory: tutor {:.0f} MB, nn.Transformer {:.0f} MB".format(*memory))
+    result["memory_ratio"] = round(memory[0] / memory[1], 3)
     print(json.dumps(result))
 
 
