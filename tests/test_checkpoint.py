@@ -250,7 +250,7 @@ def test_models_that_ship_are_of_our_kind():
         checkpoint.check_tokenizer(path)
 
 
-SHOWN = "11_scaling_up_and_shipping.md"  # opens one, to show what a stranger's could do
+SHOWN = "14_shipping.md"  # opens one, to show what a stranger's could do
 PICKLES = re.compile(
     r"\btorch\.(load|save)\(|\bimport c?pickle|\bc?pickle\.\w|allow_pickle ?= ?True|_object\("
 )
