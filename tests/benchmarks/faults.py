@@ -421,7 +421,7 @@ def two_processes(steps, rounds):
                 return int(training.stdout.readline())
 
             sides.append(go_on)
-        return ratios(*sides, rounds)
+        return ratios(*sides, rounds, time.perf_counter)
 
 
 def main():
