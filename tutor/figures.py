@@ -15,6 +15,7 @@ STYLES = ["-", "--", "-.", ":"]  # so that no line is told by its colour alone
 VARIES = {
     "training": "Drawn from a training run, which comes out a little different on another machine.",
     "chance": "Drawn from random choices, a few of which may turn out differently elsewhere.",
+    "rounding": "Drawn from numbers so small that their last digits differ between machines.",
     "time": "Drawn from measured time, which differs from run to run.",
 }
 

@@ -56,7 +56,7 @@ def _cases_of_heads():
 result_without_a_head = Exercise(
     name="result_without_a_head",
     chapter="10",
-    section="Switching heads off",
+    section="Switching a head off",
     kind=WRITE,
     title="Take a head away",
     goal="Switch one head off by its rows of $W^O$.",
