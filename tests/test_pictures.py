@@ -237,7 +237,7 @@ def test_a_figure_says_to_its_readers_that_it_varies(monkeypatch):
     figures.show(curves(), "A caption.", "Words.")
     assert all(note not in outputs[3].data for note in figures.VARIES.values())
     with pytest.raises(
-        ValueError, match="varies is 'weather'; it can be training, chance, time or None"
+        ValueError, match="varies is 'weather'; it can be training, chance, rounding, time or None"
     ):
         figures.show(curves(), "A caption.", "Words.", varies="weather")
 
