@@ -97,7 +97,7 @@ def _cases_of_heads():
 attend_with_h = Exercise(
     name="attend_with_h",
     chapter="03",
-    section="In code",
+    section="The whole, in code",
     kind=WRITE,
     title="All heads at once",
     goal="Write multi-head attention, from packed matrices to the result.",
