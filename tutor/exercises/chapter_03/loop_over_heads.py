@@ -56,7 +56,7 @@ loop_over_heads = Exercise(
     goal="Write several heads as a loop over the attention of chapter 02.",
     difficulty=2,
     importance=5,
-    minutes=8,
+    minutes=5,
     text="""\
 Let every head attend with matrices of its own, and put the results side by side.""",
     hints=(

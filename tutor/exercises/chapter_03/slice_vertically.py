@@ -25,7 +25,7 @@ slice_vertically = Exercise(
     goal="Cut columns into heads so that a word's slices hold that word's numbers alone.",
     difficulty=2,
     importance=5,
-    minutes=5,
+    minutes=3,
     text="""\
 Cut the columns of a matrix into slices of a given width, one slice for each head. Any number of
 batch dimensions may stand in front; the width divides the columns.""",

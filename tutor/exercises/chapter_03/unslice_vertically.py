@@ -22,7 +22,7 @@ unslice_vertically = Exercise(
     goal="Join heads so that every word gets its own numbers back.",
     difficulty=2,
     importance=5,
-    minutes=5,
+    minutes=3,
     text="""\
 Put the slices of all heads side by side again. Any number of batch dimensions may stand in
 front.""",
