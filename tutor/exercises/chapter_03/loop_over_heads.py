@@ -28,6 +28,19 @@ def _loop(
     )
 
 
+def _without_values(mix):
+    """The loop, with what `mix` makes of X_KV and the weights in place of weights times values."""
+
+    def heads(X_Q, X_KV, W_Q, W_K, W_V, mask=None):
+        Y = [
+            mix(X_KV, compute_attention_matrix(X_Q @ Q, X_KV @ K, mask))
+            for Q, K in zip(W_Q, W_K, strict=True)
+        ]
+        return torch.cat(Y, dim=-1)
+
+    return heads
+
+
 def _cases_of_loops():
     for N, T, S, d_model, h, d_k, d_v in [
         (1, 2, 2, 2, 2, 1, 1),
@@ -125,6 +138,20 @@ def loop_over_heads(X_Q, X_KV, W_Q, W_K, W_V, mask=None):
         (
             "The heads stand one below the other; side by side is `dim=-1`.",
             lambda *a: _loop(*a, join=torch.cat),
+        ),
+        (
+            "The values are missing: the weights of head m must be multiplied by `X_KV @ W_V[m]`.",
+            _without_values(lambda X_KV, A: A),
+        ),
+        (
+            "The values are not projected: head m hands over `X_KV @ W_V[m]`.",
+            _without_values(lambda X_KV, A: A @ X_KV),
+        ),
+        (
+            "Without a loop, `@` takes the heads for the batch. Let each head have its own turn.",
+            lambda X_Q, X_KV, W_Q, W_K, W_V, mask=None: (
+                compute_attention_matrix(X_Q @ W_Q, X_KV @ W_K, mask) @ (X_KV @ W_V)
+            ),
         ),
         (
             "The mask is not used: hand it on to `compute_attention_matrix`.",
@@ -232,6 +259,26 @@ def loop_over_heads(X_Q, X_KV, W_Q, W_K, W_V, mask=None):
         Y.append(compute_attention_matrix(X_Q @ q, X_Q @ k, mask) @ (X_Q @ v))
     return torch.cat(Y, dim=-1)
 """: "keys and values come from X_Q",
+        """\
+def loop_over_heads(X_Q, X_KV, W_Q, W_K, W_V, mask=None):
+    Y = []
+    for m in range(len(W_Q)):
+        Y.append(compute_attention_matrix(X_Q @ W_Q[m], X_KV @ W_K[m], mask))
+    return torch.cat(Y, dim=-1)
+""": "values are missing",
+        """\
+def loop_over_heads(X_Q, X_KV, W_Q, W_K, W_V, mask=None):
+    Y = []
+    for m in range(len(W_Q)):
+        A = compute_attention_matrix(X_Q @ W_Q[m], X_KV @ W_K[m], mask)
+        Y.append(A @ X_KV)
+    return torch.cat(Y, dim=-1)
+""": "values are not projected",
+        """\
+def loop_over_heads(X_Q, X_KV, W_Q, W_K, W_V, mask=None):
+    A = compute_attention_matrix(X_Q @ W_Q, X_KV @ W_K, mask)
+    return A @ (X_KV @ W_V)
+""": "without a loop",
         """\
 def loop_over_heads(X_Q, X_KV, W_Q, W_K, W_V, mask=None):
     return [compute_attention_matrix(X_Q @ q, X_KV @ k, mask) @ (X_KV @ v)

@@ -59,6 +59,11 @@ def slice_vertically(X, width):
             lambda X, width: X.reshape(*X.shape[:-2], -1, X.shape[-2], width),
         ),
         (
+            "`view` or `reshape` straight to (h, T, width) reads in the order of memory: a head's "
+            "row holds numbers of several words. Cut within the rows, then swap.",
+            lambda X, width: X.reshape(-1, X.shape[-2], width),
+        ),
+        (
             "The swap is missing: your result is (..., T, h, width), and the heads come before the "
             "words.",
             lambda X, width: X.unflatten(-1, (-1, width)),
@@ -100,6 +105,10 @@ def slice_vertically(X, width):
     *N, T, columns = X.shape
     return X.view(*N, columns // width, T, width)
 """: "order of memory",
+        """\
+def slice_vertically(X, width):
+    return X.view(-1, X.shape[-2], width)
+""": "reads in the order of memory",
         """\
 def slice_vertically(X, width):
     *N, T, columns = X.shape

@@ -77,6 +77,16 @@ def unslice_vertically(X):
             lambda X: X.transpose(1, 2).reshape(*X.shape[:-3], X.shape[-2], -1),
         ),
         (
+            "Your `flatten` counts dimensions from the front, so a batch moves it; it must join "
+            "the last two.",
+            lambda X: X.transpose(-3, -2).flatten(1),
+        ),
+        (
+            "You flatten before you swap, so the heads' columns are gone when you need them. First "
+            "swap words and heads, then flatten.",
+            lambda X: X.flatten(-2).transpose(-3, -2),
+        ),
+        (
             "Swapped and right, but still cut: one dimension must be made of the last two.",
             lambda X: X.transpose(-3, -2),
         ),
@@ -108,6 +118,15 @@ def unslice_vertically(X):
     *N, h, T, width = X.shape
     return X.swapaxes(1, 2).contiguous().view(*N, T, h * width)
 """: "from the front",
+        """\
+def unslice_vertically(X):
+    return X.transpose(-2, -3).flatten(start_dim=1)
+""": "flatten` counts dimensions from the front",
+        """\
+def unslice_vertically(X):
+    Y = X.flatten(-2)
+    return Y.transpose(-3, -2)
+""": "flatten before you swap",
         """\
 def unslice_vertically(X):
     return X.movedim(-3, -2)
