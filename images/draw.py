@@ -304,7 +304,7 @@ def architecture():
 
 def lookup():
     p = Picture(
-        910, 350, "A lookup",
+        910, 330, "A lookup",
         "Left, a table of 8 rows and 9 columns, one row for each of the words a, man, is, riding, "
         "horse, bicycle, white, black. Right, three rows for a white horse, the ids 0, 6 and 4: "
         "arrows lead from rows 0, 6 and 4 of the table to them, and the numbers are the same.",

@@ -153,8 +153,8 @@ def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=N
         show(figure, caption, alt, varies)
 
 
-def word_scores(panels, words, wanted, caption, alt, varies=None):
-    """Chapter 01: what a model answers for each word, as dots, beside the right answers, as rings.
+def word_scores(panels, words, wanted, caption, varies=None):
+    """Chapter 01: what a model answers for each word, as dots, and the right answers, as rings.
 
     panels: a dict from title to the scores (vocab_size); wanted: 1 for yes and -1 for no.
     """
@@ -172,7 +172,12 @@ def word_scores(panels, words, wanted, caption, alt, varies=None):
         ax.set(title=title, ylim=(-1.5, 1.5), yticks=(-1, 0, 1), yticklabels=("no", "0", "yes"))
         sns.despine(ax=ax)
     axes[0][-1].legend(frameon=False, loc="lower left", bbox_to_anchor=(1, 0.4))
-    show(figure, caption, alt, varies)
+    yes = {
+        title: [word for word, score in zip(words, scores, strict=True) if score > 0]
+        for title, scores in [("Right", wanted), *panels.items()]
+    }
+    said = [f"{title}: {', '.join(above) or 'none'}." for title, above in yes.items()]
+    show(figure, caption, f"Scores of {len(words)} words. Above zero are: {' '.join(said)}", varies)
 
 
 def rows_as_points(panels, words, marks, caption, alt, varies=None):

@@ -50,22 +50,22 @@ gradient_of_table = Exercise(
     goal="Write the backward pass of a lookup.",
     difficulty=3,
     importance=5,
-    minutes=8,
+    minutes=5,
     text="""\
 A lookup has taken the rows `ids` out of a table, and from above arrives one gradient for each word.
 Write the gradient of the whole table: row $r$ is the sum of $G_t$ over all places where
-$i_t = r$. A row that nobody asked for is zero.""",
+$x_t = r$. A row that nobody asked for is zero.""",
     hints=(
         "There are two ways: a loop that hands out the gradients one by one, or the formula "
         "$H^T G$ with one-hot rows.",
         "For the loop, start from `torch.zeros(vocab_size, G.shape[1], dtype=G.dtype)`. For the "
         "formula, `F.one_hot(ids, vocab_size)` makes the rows of $H$.",
-        "One-hot rows are whole numbers: turn them into the dtype of `G` with `.to(G.dtype)` before "
+        "One-hot rows are whole numbers: give them the dtype of `G` with `.to(G.dtype)` before "
         "you multiply.",
     ),
     stub='''\
 def gradient_of_table(ids, G, vocab_size):
-    """The gradient (vocab_size, d_model) of a table that was asked for ids (T), from G (T, d_model).
+    """The gradient (vocab_size, d_model) of a table asked for ids (T), from G (T, d_model).
 
     It has the dtype of G.
     """
@@ -73,7 +73,7 @@ def gradient_of_table(ids, G, vocab_size):
 ''',
     solution='''\
 def gradient_of_table(ids, G, vocab_size):
-    """The gradient (vocab_size, d_model) of a table that was asked for ids (T), from G (T, d_model).
+    """The gradient (vocab_size, d_model) of a table asked for ids (T), from G (T, d_model).
 
     It has the dtype of G.
     """

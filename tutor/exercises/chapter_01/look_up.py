@@ -27,12 +27,12 @@ look_up = Exercise(
     goal="Replace ids by the rows of a table.",
     difficulty=1,
     importance=5,
-    minutes=3,
+    minutes=2,
     text="""\
 Replace each id by the row of the table that has its number, in the order of the sentence. The
 table must be able to learn through your lookup: gradients have to reach `W`.""",
     hints=(
-        "A tensor can be asked for one row: `W[6]`. What does it give when it is asked for several?",
+        "A tensor can be asked for one row: `W[6]`. What does it give when it is asked for many?",
         "Between the brackets may stand a tensor of whole numbers.",
         "`W[ids]` has one row for each id. (A loop over the ids with `torch.stack` is right too.)",
     ),
