@@ -406,6 +406,66 @@ def architecture():
     return p.svg()
 
 
+def lookup():
+    p = Picture(
+        910, 330, "A lookup",
+        "Left, a table of 8 rows and 9 columns, one row for each of the words a, man, is, riding, "
+        "horse, bicycle, white, black. Right, three rows for a white horse, the ids 0, 6 and 4: "
+        "arrows lead from rows 0, 6 and 4 of the table to them, and the numbers are the same.",
+    )  # fmt: skip
+    words = "a man is riding horse bicycle white black".split()
+    W = """
+        0.12 -0.76 1.34 0.58 -1.21 0.44 -0.09 0.72 -0.33
+        -0.45 1.05 0.39 -0.97 0.18 -1.56 0.87 0.23 -0.12
+        1.23 -0.64 0.07 0.92 -0.31 0.51 -1.22 0.84 -0.77
+        -0.19 0.34 0.88 -1.03 1.15 -0.42 0.65 -0.91 0.00
+        0.48 -1.14 0.26 0.71 -0.53 1.38 -0.66 0.97 -0.28
+        0.16 0.62 -0.85 1.04 -0.11 -0.76 0.89 -1.34 0.43
+        -0.58 1.11 0.30 -0.69 0.93 -0.37 -1.05 0.57 0.22
+        0.35 -0.99 0.79 0.18 -0.82 1.20 -0.48 0.61 -0.13""".split()
+    ids, side, left, right = [0, 6, 4], 36, 100, 566
+
+    def row(i, x, y, fill):
+        for column in range(9):
+            p.box(x + column * side, y, side, 30, W[9 * i + column], fill, size=11)
+
+    for i, word in enumerate(words):
+        p.text(left - 10, 75 + 32 * i, f"{i} {word}", anchor="end")
+        row(i, left, 60 + 32 * i, BLUE if i in ids else WHITE)
+    for t, i in enumerate(ids):
+        y = 110 + 60 * t
+        row(i, right, y, BLUE)
+        p.text(right - 10, y + 15, f"{i} {words[i]}", anchor="end")
+        p.arrow((left + 9 * side, 75 + 32 * i), (right - 76, y + 15))
+    p.text(left + 4.5 * side, 36, "the table W   (vocab_size, d_model) = (8, 9)", bold=True)
+    p.text(right + 4.5 * side, 80, "the sentence X   (T, d_model) = (3, 9)", bold=True)
+    return p.svg()
+
+
+def one_row():
+    p = Picture(
+        900, 270, "One row for two meanings",
+        "Above, the words a man is riding a white horse; its French is monte. Below, the "
+        "words a man is riding a bicycle; its French is fait du. From riding in both "
+        "sentences an arrow leads to the same row 3 of the table.",
+    )  # fmt: skip
+    row = "-0.19 0.34 0.88 -1.03 1.15 -0.42 0.65 -0.91 0.00".split()
+    for y, sentence, french in (
+        (24, "a man is riding a white horse", "monte"),
+        (204, "a man is riding a bicycle", "fait (du)"),
+    ):
+        for t, word in enumerate(sentence.split()):
+            p.box(20 + 92 * t, y, 84, 42, word, YELLOW if word == "riding" else GREY)
+        p.text(700, y + 13, "French for riding:", anchor="start", size=13)
+        p.text(700, y + 33, french, anchor="start", bold=True, italic=True, size=17)
+    for column, number in enumerate(row):
+        p.box(122 + 44 * column, 114, 44, 42, number, BLUE, size=13)
+    p.text(112, 135, "row 3", anchor="end", bold=True)
+    p.arrow((338, 66), (338, 112))
+    p.arrow((338, 204), (338, 158))
+    return p.svg()
+
+
 PICTURES = {
     draw.__name__: draw
     for draw in (
@@ -419,6 +479,8 @@ PICTURES = {
         norms,
         masks,
         shift,
+        lookup,
+        one_row,
     )
 }
 
