@@ -164,7 +164,7 @@ def attention_row():
         "0.91 for horse, 0.02 or less for every other word. The weighted values add up to [1.84, 0.02].",
     )  # fmt: skip
     query = (2, 0)
-    keys = ((0, 0), (-2, -1), (0, 0), (0, 0), (0, 0), (0, 0), (2, 2))
+    keys = ((0, 0), (-1, 0), (0, 0), (0, 0), (0, 0), (0, 0), (2, 2))
     values = ((0, 0), (0, 0), (0, 0), (1, 1), (0, 0), (0, 0), (2, 0))
     scores = [sum(a * b for a, b in zip(query, key, strict=True)) for key in keys]
     total = sum(math.exp(score) for score in scores)
@@ -181,26 +181,26 @@ def attention_row():
         (305, "weight = share of 59.7"),
         (385, "value"),
     ):
-        p.text(178, y, name, anchor="end", size=14, italic=True)
-    p.text(178, 120, "query of riding [2, 0]", anchor="end", bold=True, size=14)
+        p.text(198, y, name, anchor="end", size=14, italic=True)
+    p.text(198, 120, "query of riding [2, 0]", anchor="end", bold=True, size=14)
     for k, word in enumerate(SENTENCE):
-        x = 190 + k * 100
-        p.text(x + 45, 32, word, bold=True)
-        p.box(x, 60, 90, 40, pair(keys[k]), BLUE)
-        p.arrow((x + 45, 100), (x + 45, 138))
-        p.box(x, 140, 90, 40, f"{scores[k]}".replace("-", "−"), WHITE)
-        p.arrow((x + 45, 180), (x + 45, 208))
-        p.text(x + 45, 225, f"{math.exp(scores[k]):.3g}")
+        x = 208 + k * 98
+        p.text(x + 44, 32, word, bold=True)
+        p.box(x, 60, 88, 40, pair(keys[k]), BLUE)
+        p.arrow((x + 44, 100), (x + 44, 138))
+        p.box(x, 140, 88, 40, f"{scores[k]}".replace("-", "−"), WHITE)
+        p.arrow((x + 44, 180), (x + 44, 208))
+        p.text(x + 44, 225, f"{math.exp(scores[k]):.3g}")
         height = 66 * weights[k]
-        p.parts.append(f'<line x1="{x}" y1="326" x2="{x + 90}" y2="326" stroke="{LINE}"/>')
+        p.parts.append(f'<line x1="{x}" y1="326" x2="{x + 88}" y2="326" stroke="{LINE}"/>')
         p.parts.append(
             f'<rect x="{x + 8}" y="{326 - height:.1f}" width="26" height="{height:.1f}" '
             f'fill="{LINE}"/>'
         )
         p.text(x + 64, 306, f"{weights[k]:.2f}")
-        p.box(x, 365, 90, 40, pair(values[k]), BLUE)
-    p.text(178, 440, "weights × values, added up", anchor="end", size=14, italic=True)
-    p.box(190, 420, 690, 40, f"result of riding: [{result[0]:.2f}, {result[1]:.2f}]", YELLOW)
+        p.box(x, 365, 88, 40, pair(values[k]), BLUE)
+    p.text(198, 440, "weights × values, summed", anchor="end", size=14, italic=True)
+    p.box(208, 420, 676, 40, f"result of riding: [{result[0]:.2f}, {result[1]:.2f}]", YELLOW)
     return p.svg()
 
 
