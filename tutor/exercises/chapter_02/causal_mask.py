@@ -14,7 +14,7 @@ causal_mask = Exercise(
     goal="Write the mask under which no word sees a later one.",
     difficulty=2,
     importance=5,
-    minutes=4,
+    minutes=3,
     text="""\
 Word $t$ may attend to the words 0 to $t$, itself among them. Return the mask: booleans, `True` where
 row $t$ may not attend.""",

@@ -25,7 +25,7 @@ choose_alike = Exercise(
     goal="Turn dot products into shares.",
     difficulty=1,
     importance=4,
-    minutes=4,
+    minutes=3,
     text="""\
 Each word scores every word with a dot product, and a softmax makes shares of its scores. Return the
 shares: row $i$ holds those of word $i$, and sums to 1.""",

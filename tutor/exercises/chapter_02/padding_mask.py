@@ -24,7 +24,7 @@ padding_mask = Exercise(
     goal="Make a mask that broadcasts over heads and queries.",
     difficulty=3,
     importance=5,
-    minutes=6,
+    minutes=5,
     text="""\
 `ids` has one sentence a row, filled up with `PAD`. Return a mask of shape (N, 1, 1, S): booleans,
 `True` where the key is padding. The two dimensions of size 1 stand for heads and queries.""",
