@@ -17,12 +17,20 @@ from statistics import median
 import jupytext
 import nbformat
 
+from tutor.exercises import chapters as chapters_with_exercises
+from tutor.exercises import find, on_page
+from tutor.publish.minutes import count_words, exercise_minutes, prose, reading_minutes
+
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 UNCOMPARED = {"nbval-skip", "nbval-ignore-output"}
 SYMBOL_TABLE = "| symbol | code | shape | meaning |"
-SECTIONS = ("What can go wrong", "Summary", "Your turn", "Sources")
+SYMBOLS = NOTEBOOKS / "symbols.md"  # the one table of the course
+SECTIONS = ("What can go wrong", "Summary", "Your turn", "Sources", "Symbols")
 MAX_LINES, MEDIAN_LINES, MAX_WORDS, MIN_ALT, MAX_BYTES = 25, 8, 35, 30, 1_000_000
+PAGE_WORDS, PAGE_CELLS, SUMMARY_LINES = 3000, 70, 6
+WRITTEN_IN = {"01", "02", "03", "04", "05", "06", "07", "08", "13", "15", "16"}
+OLD_BEAT = {f"{number:02}" for number in range(0, 15)}  # still to be rewritten
 
 
 @dataclass
@@ -45,6 +53,14 @@ class Page:
             folder=path.parent,
             chapters=chapters(),
         )
+
+    @property
+    def chapter(self) -> str:
+        return self.name[:2]
+
+    @property
+    def is_old(self) -> bool:
+        return self.chapter in OLD_BEAT
 
     @property
     def is_start(self) -> bool:
@@ -147,13 +163,96 @@ def short_cells(page: Page) -> list[str]:
 
 
 def prose_between(page: Page) -> list[str]:
-    """No two code cells without prose between them."""
-    kinds = [cell.cell_type for cell in page.notebook.cells]
+    """No two code cells without prose between them, but a stub and its folded answer."""
+    cells = page.notebook.cells
     return [
         f"cells {i} and {i + 1} are code with no prose between them"
-        for i in range(len(kinds) - 1)
-        if kinds[i] == kinds[i + 1] == "code"
+        for i, (one, other) in enumerate(zip(cells, cells[1:], strict=False))
+        if one.cell_type == other.cell_type == "code"
+        and not ("you-write" in tags(one) and "hide-input" in tags(other))
     ]
+
+
+def folded(page: Page) -> list[str]:
+    """A cell with the tag `hide-input` is folded in JupyterLab too."""
+    return [
+        f"cell {i} has the tag hide-input and is not folded; build it with python -m tutor.build"
+        for i, cell in page.cells("code")
+        if ("hide-input" in tags(cell))
+        != (cell.metadata.get("jupyter", {}).get("source_hidden") is True)
+    ]
+
+
+def places_to_write(page: Page) -> list[str]:
+    """Stubs are asked for, untouched, and answered at once; 01 to 08, 13, 15, 16 have two or more.
+
+    The text before asks with **You write it:**. The stub, tagged `you-write`, holds `...` and ends
+    with `check.name(name)`; its output says that nothing is written yet. The next cell, tagged
+    `hide-input`, has the code of the exercise's solution, docstrings aside.
+    """
+    cells, said, names = page.notebook.cells, [], []
+    for i, cell in page.cells("code"):
+        if "you-write" not in tags(cell):
+            continue
+        call = re.fullmatch(r"check\.(\w+)\(\1\)", cell.source.strip().splitlines()[-1])
+        if not call or "..." not in cell.source:
+            said.append(f"cell {i} has no `...` or does not end with check.name(name)")
+            continue
+        name = call[1]
+        names.append(name)
+        if cells[i - 1].cell_type != "markdown" or "**You write it:**" not in cells[i - 1].source:
+            said.append(f"cell {i} is not asked for with **You write it:**")
+        if not "".join(o.get("text", "") for o in cell.outputs).startswith(NOT_WRITTEN):
+            said.append(f"cell {i} does not say {NOT_WRITTEN!r}")
+        answer = cells[i + 1] if i + 1 < len(cells) else None
+        if answer is None or "hide-input" not in tags(answer):
+            said.append(f"cell {i} has no folded answer directly after it")
+        elif name in on_page(page.chapter) and bare(answer.source) != bare(find(name).solution):
+            said.append(f"cell {i + 1} differs from the solution of the exercise {name}")
+    wanted = on_page(page.chapter) if page.chapter in chapters_with_exercises() else ()
+    if sorted(names) != sorted(wanted):
+        said.append(f"the page has the stubs {names}, but ON_PAGE names {list(wanted)}")
+    if page.chapter in WRITTEN_IN - OLD_BEAT and len(names) < 2:
+        said.append(f"{len(names)} places to write, at least 2 are wanted")
+    return said
+
+
+def bare(source: str) -> str:
+    """The code of a cell without its docstrings and comments."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+NOT_WRITTEN = "Not yet. This is not written yet"
+
+
+def length(page: Page) -> list[str]:
+    """At most 3,000 words outside folds, 70 cells, and a summary of six lines."""
+    if page.is_old:
+        return []
+    words, cells = count_words(page.notebook), len(page.notebook.cells)
+    text = "\n".join(cell.source for _, cell in page.cells("markdown"))
+    summary = re.search(r"^## Summary\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    lines = len(re.findall(r"^- ", summary[1], re.M)) if summary else 0
+    said = [f"{words:,} words, at most {PAGE_WORDS:,}"] if words > PAGE_WORDS else []
+    said += [f"{cells} cells, at most {PAGE_CELLS}"] if cells > PAGE_CELLS else []
+    said += [f"a summary of {lines} lines, at most 6"] if lines > SUMMARY_LINES else []
+    return said
+
+
+def minutes(page: Page) -> list[str]:
+    """The opening cell names the minutes that `python -m tutor.build minutes` computes."""
+    if page.is_old:
+        return []
+    wanted = f"{reading_minutes(page.notebook, page.chapter)} minutes to read, "
+    if exercise_minutes(page.chapter):
+        wanted += f"{exercise_minutes(page.chapter)} minutes for the exercises, "
+    if f"**Time** {wanted}" not in page.notebook.cells[0].source:
+        return [f"the opening cell does not say **Time** {wanted}"]
+    return []
 
 
 def opening(page: Page) -> list[str]:
@@ -169,7 +268,9 @@ def opening(page: Page) -> list[str]:
     if cell is None or cell.cell_type != "markdown":
         return ["the first cell is not text"]
     said = []
-    titles = [i for i, c in page.cells("markdown") for _ in re.findall(r"^# .+", prose(c), re.M)]
+    titles = [
+        i for i, c in page.cells("markdown") for _ in re.findall(r"^# .+", prose(c.source), re.M)
+    ]
     if titles != [0]:
         said.append(f"one H1 is wanted, in cell 0; there are H1 in cells {titles}")
     for start in ("**Question.**", "**You will be able to**", "**You need**", "**Time**"):
@@ -191,25 +292,42 @@ def opening(page: Page) -> list[str]:
 
 
 def symbol_table(page: Page) -> list[str]:
-    """The second cell is text with a table `| symbol | code | shape | meaning |` (not in 00)."""
+    """`## Symbols` ends the page with rows of the course's one table, word for word (not in 00).
+
+    The table is notebooks/symbols.md. Pages that are still to be rewritten have a table of their
+    own in the second cell.
+    """
     if page.is_start:
         return []
-    second = page.notebook.cells[1] if len(page.notebook.cells) > 1 else None
-    lines = second.source.splitlines() if second and second.cell_type == "markdown" else []
-    if SYMBOL_TABLE not in [re.sub(r"\s+", " ", line.strip()) for line in lines]:
-        return [f"the second cell has no table with the header {SYMBOL_TABLE}"]
-    return []
+    if page.is_old:
+        second = page.notebook.cells[1] if len(page.notebook.cells) > 1 else None
+        lines = second.source.splitlines() if second and second.cell_type == "markdown" else []
+        if SYMBOL_TABLE not in [re.sub(r"\s+", " ", line.strip()) for line in lines]:
+            return [f"the second cell has no table with the header {SYMBOL_TABLE}"]
+        return []
+    text = "\n".join(cell.source for _, cell in page.cells("markdown"))
+    rows = rows_of(text.partition("\n## Symbols\n")[2])
+    if not rows or rows[0] != SYMBOL_TABLE:
+        return [f"there is no table with the header {SYMBOL_TABLE} under ## Symbols"]
+    known = rows_of(SYMBOLS.read_text(encoding="utf-8"))
+    return [f"not in notebooks/symbols.md: {row}" for row in rows[2:] if row not in known]
+
+
+def rows_of(text: str) -> list[str]:
+    """The rows of the tables in a text, spaces evened out."""
+    return [re.sub(r"\s+", " ", line.strip()) for line in text.splitlines() if line[:1] == "|"]
 
 
 def sections(page: Page) -> list[str]:
     """The closing sections are there, in order: headings of the second level (not in 00)."""
     if page.is_start:
         return []
-    text = "\n".join(prose(cell) for _, cell in page.cells("markdown"))
-    found = [h for h in re.findall(r"^## (.+?)\s*$", text, re.M) if h in SECTIONS]
-    said = [f"there is no section '## {name}'" for name in SECTIONS if name not in found]
-    if not said and found[-3:] != list(SECTIONS[1:]):
-        said.append("the page does not end with Summary, Your turn, Sources, in this order")
+    wanted = SECTIONS[:-1] if page.is_old else SECTIONS
+    text = "\n".join(prose(cell.source) for _, cell in page.cells("markdown"))
+    found = [h for h in re.findall(r"^## (.+?)\s*$", text, re.M) if h in wanted]
+    said = [f"there is no section '## {name}'" for name in wanted if name not in found]
+    if not said and found[1 - len(wanted) :] != list(wanted[1:]):
+        said.append(f"the page does not end with {', '.join(wanted[1:])}, in this order")
     return said
 
 
@@ -227,18 +345,9 @@ def small(page: Page) -> list[str]:
 # ---- the prose
 
 
-def prose(cell) -> str:
-    """The words of a text cell: without code, formulas and comments; line breaks kept."""
-    text = re.sub(r"^ *(```|~~~).*?^ *\1", "", cell.source, flags=re.M | re.S)
-    text = re.sub(r"\$\$.*?\$\$", "", text, flags=re.S)
-    text = re.sub(r"<!--.*?-->", "", text, flags=re.S)
-    text = re.sub(r"(?<!\\)\$[^$\n]+\$|`+[^`]+`+", "x", text)  # a formula counts as one word
-    return re.sub(r"(!?\[[^\]]*\])\([^)]*\)", r"\1", text)
-
-
 def sentences(cell) -> list[str]:
     """The sentences of a text cell; each heading, list item and table cell stands alone."""
-    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)]|#+|>) )|\||\n(?=\*\*)", prose(cell))
+    blocks = re.split(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)]|#+|>) )|\||\n(?=\*\*)", prose(cell.source))
     joined = (" ".join(block.split()) for block in blocks)
     return [s for block in joined for s in re.split(r"(?<=[.!?])[*_\")]* ", block) if s]
 
@@ -248,7 +357,7 @@ def plain_words(page: Page) -> list[str]:
     return [
         f"cell {i} says {word!r}"
         for i, cell in page.cells("markdown")
-        for word in re.findall(r"\b(?:simply|just|obviously)\b", prose(cell), re.I)
+        for word in re.findall(r"\b(?:simply|just|obviously)\b", prose(cell.source), re.I)
     ]
 
 
@@ -259,6 +368,33 @@ def short_sentences(page: Page) -> list[str]:
         for i, cell in page.cells("markdown")
         for words in ([w for w in s.split() if re.search(r"\w", w)] for s in sentences(cell))
         if len(words) > MAX_WORDS
+    ]
+
+
+# English that is a translation; a pattern and what to write instead.
+GERMANISMS = (
+    (r"(?<![\w,;] )\bWho [a-z]+s\b(?![^.!?]*\?)", "If you ..., or: Whoever ..."),
+    (r"\b[Hh](?:o|e)ld(?:s|ing)? [^.!?]{1,60} against\b", "compare ... with"),
+    (r"^#+ .*\bbeside\b", "next to"),
+    (r"\b(?:is|are|too|very|so) dear\b", "expensive"),
+    (r"\b1 times\b", "once"),
+    (r"\bshall (?:start|begin)\b", "starts, should start"),
+    (r"\bleaves? alone\b", "leaves ... unchanged"),
+    (r"\bmore cares\b", "more things to watch"),
+    (r"\bbut for\b", "except for"),
+    (r"\bmakes? sense of it that\b|\bis no (?:other|more) than\b", "is only"),
+    (r"\b(?:what|which) [^.!?,]{1,40} nobody reads\b", "nobody reads what ..."),
+)
+
+
+def native_english(page: Page) -> list[str]:
+    """None of the patterns that tell of a translation (a small list, from readers' reports)."""
+    return [
+        f"cell {i} says {found[0]!r}; better: {better}"
+        for i, cell in page.cells("markdown")
+        if not page.is_old
+        for pattern, better in GERMANISMS
+        for found in re.finditer(pattern, prose(cell.source), re.M)
     ]
 
 
@@ -394,6 +530,8 @@ def same_definitions(page: Page) -> list[str]:
     """
     said = []
     for i, cell in page.cells("code"):
+        if "you-write" in tags(cell):  # a stub, which the reader fills in
+            continue
         try:
             here = definitions(without_magics(cell.source))
         except SyntaxError:
@@ -413,14 +551,11 @@ def definitions(source: str) -> dict[str, str]:
 
     `ast.unparse` gives equal text for equal trees, and is what a message can show.
     """
-    found = {}
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
-            for inner in ast.walk(node):
-                if isinstance(inner, ast.ClassDef | ast.FunctionDef) and ast.get_docstring(inner):
-                    inner.body = inner.body[1:] or [ast.Pass()]
-            found[node.name] = ast.unparse(node)
-    return found
+    return {
+        node.name: bare(ast.unparse(node))
+        for node in ast.parse(source).body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")
+    }
 
 
 @cache
@@ -452,12 +587,17 @@ RULES = (
     nbval_can_follow,
     short_cells,
     prose_between,
+    folded,
+    places_to_write,
+    length,
+    minutes,
     opening,
     symbol_table,
     sections,
     small,
     plain_words,
     short_sentences,
+    native_english,
     links_resolve,
     alt_texts,
     no_remote_pictures,

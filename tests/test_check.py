@@ -23,7 +23,7 @@ from tutor import build, check
 from tutor.check import examine, guard
 from tutor.check.__main__ import main
 from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, WRITE, Exercise
-from tutor.exercises import exercises
+from tutor.exercises import exercises, on_page, order
 from tutor.exercises.audit import audit, trials, verdict
 from tutor.publish import exercises as notebooks
 
@@ -85,7 +85,7 @@ def test_what_the_learner_reads(exercise):
     for message, _ in (*exercise.mistakes, *exercise.properties):
         assert message.endswith(".") and len(message) < 250
     if exercise.kind == WRITE:
-        assert "raise NotImplementedError" in exercise.stub
+        assert re.search(r"raise NotImplementedError|\.\.\.", exercise.stub)
     if exercise.kind in (WRITE, MEND):
         code = ast.parse(exercise.stub)
         function = next(n for n in code.body if getattr(n, "name", "") == exercise.name)
@@ -107,7 +107,8 @@ def test_what_is_forbidden_is_announced(exercise):
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: f"ch{chapter}")
 def test_chapter_has_two_to_six_exercises(chapter):
-    assert 2 <= sum(exercise.chapter == chapter for exercise in ALL) <= 6
+    assert 2 <= len(order(chapter)) <= 6
+    assert not {*order(chapter)} & {*on_page(chapter)}
 
 
 # ---- the notebooks
@@ -196,6 +197,21 @@ GLOBAL = torch.zeros(2)
 
 def blank(X):
     raise NotImplementedError
+
+
+def dots(X):
+    """Three times X."""
+    ...  # one line
+
+
+def dots_in_a_line(X):
+    Y = ...  # Y is X, three times
+    return Y + X
+
+
+def dots_at_the_end(X):
+    Y = X + X  # noqa: F841
+    return ...
 
 
 def exits(X):
@@ -294,7 +310,10 @@ def raises_base_exception(X):
 
 
 HOSTILE = {
-    blank: "This is not written yet",
+    blank: "put your lines in place of `raise NotImplementedError`",
+    dots: "put your lines in place of `...`",
+    dots_in_a_line: "put your lines in place of `...`",
+    dots_at_the_end: "put your lines in place of `...`",
     exits: "leaves the program",
     never_ends: "was stopped after 0.3 seconds",
     never_ends_and_catches: "was stopped after 0.3 seconds",

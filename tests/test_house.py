@@ -5,11 +5,22 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.request import Request, urlopen
 
 import nbformat
 import pytest
-from house_rules import MACHINE_PATH, NOTEBOOKS, ROOT, RULES, Page, comparison, package_definitions
+from house_rules import (
+    MACHINE_PATH,
+    NOTEBOOKS,
+    ROOT,
+    RULES,
+    Page,
+    comparison,
+    package_definitions,
+    rows_of,
+)
+from house_rules import SYMBOLS as SYMBOLS_FILE
 from lab import serving
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -56,18 +67,17 @@ OPENING = """# Pages
 
 **You need** eyes.
 
-**Time** 10 minutes to read, 5 seconds to run on a CPU.
+**Time** 5 minutes to read, 5 seconds to run on a CPU.
 """
-SYMBOLS = """| symbol | code | shape | meaning |
+SYMBOLS = """## Symbols
+
+| symbol | code | shape | meaning |
 |---|---|---|---|
-| $Y$ | `Y` | (T, d_v) | output |
+| $Q$ | `Q` | $(T, d_k)$ | queries |
 """
-CLOSING = "## What can go wrong\n\n## Summary\n\n## Your turn\n\n## Sources"
+CLOSING = "## What can go wrong\n\n## Summary\n\n- Done.\n\n## Your turn\n\n## Sources"
 ALT = "A line that rises from one to two, without a turn."
 TEXT = f"""{OPENING}
-+++
-
-{SYMBOLS}
 +++
 
 Now.
@@ -77,7 +87,12 @@ Y = A @ V  # (T, d_v)
 ```
 
 {CLOSING}
+
++++
+
+{SYMBOLS}
 """
+NAME = "90_example"  # a chapter without exercises
 
 
 def code(source, *outputs, tags=(), count=1):
@@ -87,10 +102,10 @@ def code(source, *outputs, tags=(), count=1):
 
 def page(*middle, opening=OPENING, symbols=SYMBOLS, closing=CLOSING, **metadata):
     """A page that keeps every rule, unless one of the parts given breaks it."""
-    texts = [new_markdown_cell(text) for text in (opening, symbols, "Now.", closing)]
+    texts = [new_markdown_cell(text) for text in (opening, "Now.", closing, symbols)]
     middle = middle or (code("Y = A @ V  # (T, d_v)"),)
-    notebook = new_notebook(cells=texts[:3] + list(middle) + texts[3:], metadata=metadata)
-    return Page(notebook, text=TEXT, chapters=["01_before", "02_example", "03_after"])
+    notebook = new_notebook(cells=texts[:2] + list(middle) + texts[2:], metadata=metadata)
+    return Page(notebook, NAME, text=TEXT, chapters=["01_before", NAME, "03_after"])
 
 
 def picture(alt=ALT, html=None, kind="image/png"):
@@ -145,11 +160,24 @@ def test_good_page_keeps_every_rule(rule, tmp_path):
         ("symbol_table", page(symbols=SYMBOLS.replace("shape", "size"))),
         ("sections", page(closing=CLOSING.replace("## Your turn", "### Your turn"))),
         ("sections", page(closing=CLOSING.replace("## Summary", "") + "\n\n## Summary")),
+        ("symbol_table", page(symbols=SYMBOLS.replace("queries", "questions"))),
+        ("symbol_table", page(symbols="## Symbols")),
+        ("folded", page(code("a", tags=["hide-input"]))),
+        ("length", page(closing="word " * 3001)),
+        ("length", page(*(new_markdown_cell("b") for _ in range(67)))),
+        ("length", page(closing=CLOSING.replace("- Done.", "- Done.\n" * 7))),
+        ("minutes", page(closing="word " * 900)),
+        ("minutes", page(opening=OPENING.replace("5 minutes", "10 minutes"))),
         ("small", page(code("a", new_output("stream", text="a" * 1_000_000)))),
         ("small", page(widgets={"state": {}})),
         ("plain_words", page(closing="Just do it.")),
         ("short_sentences", page(closing="word " * 36)),
         ("short_sentences", page(closing="- " + "word " * 20 + "\n  " + "$x$ " * 16)),
+        ("native_english", page(closing="We wait. Who asks gets the answer alone.")),
+        ("native_english", page(closing="Hold this map against the gold links.")),
+        ("native_english", page(closing="## Decoder beside encoder")),
+        ("native_english", page(closing="A large model is dear.")),
+        ("native_english", page(closing="Equal but for rounding.")),
         ("links_resolve", page(closing="[a](nowhere.md#there)")),
         ("links_resolve", page(closing='<img src="../images/nowhere.svg" alt="Nothing">')),
         ("alt_texts", page(closing="![](../images/a.svg)")),
@@ -186,6 +214,12 @@ def test_bad_page_is_seen(rule, bad):
         ("shapes_said", page(code("Y = f(\n    A @ V,\n)  # (T, d_v)"))),
         ("shapes_said", page(code("# A @ V\nprint('X.T and X.view(2)')"))),
         ("plain_words", page(closing="Adjust `just`; ```\njust\n``` and justify.")),
+        (
+            "native_english",
+            page(closing="Who asks here? We know who asks, and *who* is asked."),
+        ),
+        ("prose_between", page(code("a", tags=["you-write"]), code("b", tags=["hide-input"]))),
+        ("length", page(closing=f"<details>{'word ' * 3001}</details>")),
         ("short_sentences", page(closing="- " + "word " * 30 + "\n- " + "word " * 30)),
         ("short_sentences", page(closing="word " * 30 + "end. " + "Word " * 30)),
         ("same_definitions", page(code(shipped().replace(":", ':\n    "Another docstring."', 1)))),
@@ -194,6 +228,49 @@ def test_bad_page_is_seen(rule, bad):
 )
 def test_rules_do_not_cry_wolf(rule, fine):
     assert RULE[rule](fine) == []
+
+
+STUB = 'def twice(x):\n    """Two times x."""\n    ...\n\n\ncheck.twice(twice)'
+ANSWER = "def twice(x):\n    return 2 * x  # doubled"
+SAID = new_output("stream", text="Not yet. This is not written yet: put your lines in place.")
+
+
+def writing(ask="**You write it:** twice.", stub=STUB, said=SAID, answer=ANSWER, fold=True):
+    folded = code(answer, tags=["hide-input"] if fold else [])
+    return page(new_markdown_cell(ask), code(stub, said, tags=["you-write"]), folded)
+
+
+def test_places_to_write(monkeypatch):
+    rule, names = RULE["places_to_write"], ["twice"]
+    monkeypatch.setattr("house_rules.chapters_with_exercises", lambda: ["90"])
+    monkeypatch.setattr("house_rules.on_page", lambda _: names)
+    solution = SimpleNamespace(solution='def twice(x):\n    """Doubles."""\n    return 2 * x')
+    monkeypatch.setattr("house_rules.find", lambda _: solution)
+    assert rule(writing()) == []
+    for bad in (
+        writing(ask="Write it."),
+        writing(stub=STUB.replace("...", "return 2 * x")),
+        writing(stub=STUB.replace("check.twice(twice)", "check.twice(thrice)")),
+        writing(said=new_output("stream", text="Right.")),
+        writing(answer=ANSWER.replace("2 * x", "x + x")),
+        writing(fold=False),
+        page(),
+    ):
+        assert rule(bad)
+    names.append("thrice")
+    assert rule(writing())
+    few = writing()
+    few.name = "16_example"
+    names.remove("thrice")
+    monkeypatch.setattr("house_rules.chapters_with_exercises", lambda: ["16"])
+    assert rule(few) == ["1 places to write, at least 2 are wanted"]
+
+
+def test_the_table_of_symbols_gives_each_one_meaning():
+    rows = [row.split(" | ") for row in rows_of(SYMBOLS_FILE.read_text(encoding="utf-8"))[2:]]
+    for column in (0, 1):
+        names = [name for row in rows for name in re.findall(r"[$`][^$`]+[$`]", row[column])]
+        assert {name for name in names if names.count(name) > 1} == set()
 
 
 def test_count_of_compared_cells():

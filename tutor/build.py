@@ -5,6 +5,7 @@ python -m tutor.build 02 03        the chapters whose names begin so
 python -m tutor.build --check      write nothing, say which notebooks are out of date
 python -m tutor.build exercises    the exercises and their solutions
 python -m tutor.build classroom F  the exercises as a course for nbgrader, in the folder F
+python -m tutor.build minutes      how many words and minutes each chapter has
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 from tutor import exercises
 from tutor.publish.classroom import write_course
 from tutor.publish.exercises import write_exercises
+from tutor.publish.minutes import print_minutes
 from tutor.publish.notebooks import NOTEBOOKS, BuildError, write_chapters
 
 
@@ -21,7 +23,8 @@ def chapters_parser():
     parser = argparse.ArgumentParser(
         prog="python -m tutor.build",
         description="Execute chapters (MyST Markdown) and write them as notebooks with outputs. "
-        "`exercises` and `classroom` as the first word write those: see their --help.",
+        "`exercises`, `classroom` and `minutes` as the first word do something else: see their "
+        "--help.",
     )
     parser.add_argument(
         "names", nargs="*", help="beginnings of chapter names, such as 02 (default: every chapter)"
@@ -65,6 +68,16 @@ def classroom_parser():
     return parser
 
 
+def minutes_parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m tutor.build minutes",
+        description="Say how long each chapter takes, as its opening cell has to say it.",
+    )
+    parser.add_argument("names", nargs="*", help="beginnings of chapter names (default: all)")
+    parser.set_defaults(run=lambda o: print_minutes(o.names))
+    return parser
+
+
 def add_chapters(parser):
     parser.add_argument(
         "chapters",
@@ -83,7 +96,11 @@ def chapter(number):
     return number
 
 
-PARSERS = {"exercises": exercises_parser, "classroom": classroom_parser}
+PARSERS = {
+    "exercises": exercises_parser,
+    "classroom": classroom_parser,
+    "minutes": minutes_parser,
+}
 
 
 def main(arguments=None):

@@ -3,6 +3,7 @@
 import _thread
 import contextlib
 import copy
+import dis
 import io
 import linecache
 import random
@@ -22,6 +23,7 @@ from torch.overrides import TorchFunctionMode
 
 SECONDS = 5.0  # for all cases of one check
 CHARACTERS = 20_000  # that an answer may print on one case
+NOT_WRITTEN = "This is not written yet: put your lines in place of `{}`."
 
 
 class Trouble(Exception):
@@ -65,6 +67,15 @@ class PrintsTooMuch(BaseException):
     pass
 
 
+def is_blank(answer):
+    """Is the body of a function, or of a class's `forward`, nothing but `...`?"""
+    code = getattr(getattr(answer, "forward", answer), "__code__", None)
+    if code is None or code.co_name == "<lambda>":
+        return False
+    steps = {step.opname for step in dis.get_instructions(code)}
+    return steps <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
+
+
 def run_guarded(exercise, answer, arguments, seconds=None, names=()):
     """Use an answer on copies of the arguments and return its Outcome.
 
@@ -103,21 +114,23 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
             if str(error):
                 value = raised(error, answer)
             else:
-                raise Trouble(
-                    "This is not written yet: `raise NotImplementedError` is still there."
-                ) from None
+                raise Trouble(NOT_WRITTEN.format("raise NotImplementedError")) from None
         except RecursionError:
             raise Trouble("Your answer calls itself without end.") from None
         except KeyboardInterrupt:
             raise  # the learner's own
         except BaseException as error:
             value = raised(error, answer)
+            if "ellipsis" in value.message.lower():  # a number was to be made of `...`
+                raise Trouble(NOT_WRITTEN.format("...")) from None
             if "Tensor that requires grad" in value.message:
                 raise Trouble(
                     "Gradients must flow through your answer, and NumPy knows no gradients: use "
                     "PyTorch's functions."
                 ) from None
         after = state()
+    if value is ... or value is None and is_blank(answer):
+        raise Trouble(NOT_WRITTEN.format("..."))
     if called:
         name = min(called)
         private = name.startswith("_") or "<" in name

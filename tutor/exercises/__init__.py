@@ -1,6 +1,7 @@
 """The bank of exercises: `chapter_NN/name.py` holds the exercise `name`, and nothing else.
 
-The order of a chapter stands in its `__init__.py`. An exercise is imported when it is asked for.
+A chapter's `__init__.py` names those of its exercise notebook (`ORDER`) and those that the reader
+writes on the page itself (`ON_PAGE`). An exercise is imported when it is asked for.
 How an answer is run, compared and named is the work of `tutor.check`.
 """
 
@@ -16,8 +17,13 @@ def chapters():
 
 
 def order(chapter):
-    """The names of a chapter's exercises, in order."""
+    """The names of the exercises in a chapter's exercise notebook, in order."""
     return importlib.import_module(f"{__name__}.chapter_{chapter}").ORDER
+
+
+def on_page(chapter):
+    """The names of the exercises that the reader writes on the chapter's page."""
+    return getattr(importlib.import_module(f"{__name__}.chapter_{chapter}"), "ON_PAGE", ())
 
 
 @cache
@@ -25,7 +31,7 @@ def places():
     """Name of each exercise -> its chapter. Raises ValueError if two have one name."""
     found = {}
     for chapter in chapters():
-        for name in order(chapter):
+        for name in (*on_page(chapter), *order(chapter)):
             if name in found:
                 raise ValueError(f"Two exercises are named {name!r}; rename one of them.")
             found[name] = chapter
@@ -42,7 +48,7 @@ def find(name):
 
 
 def of_chapter(chapter):
-    """The exercises of a chapter, in order."""
+    """The exercises of a chapter's exercise notebook, in order."""
     return [find(name) for name in order(chapter)]
 
 

@@ -90,6 +90,8 @@ def scrub(notebook) -> None:
     for index, cell in enumerate(notebook.cells):
         cell.id = f"cell-{index:03d}"
         keep = {key: cell.metadata[key] for key in ("tags", "nbgrader") if cell.metadata.get(key)}
+        if "hide-input" in keep.get("tags", ()):  # JupyterLab folds the source, the site too
+            keep["jupyter"] = {"source_hidden": True}
         cell.metadata = nbformat.from_dict(keep)
         if cell.cell_type != "code":
             continue
