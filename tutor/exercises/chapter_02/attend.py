@@ -13,7 +13,7 @@ attend = Exercise(
     goal="Write attention from its formula, for any batch.",
     difficulty=2,
     importance=5,
-    minutes=6,
+    minutes=5,
     text="""\
 Write $Y = \\text{softmax}(Q K^T / \\sqrt{d_k})\\, V$. Queries and keys may come from different
 sentences, so $T$ and $S$ differ. Any number of batch dimensions may stand in front.""",
