@@ -16,8 +16,8 @@ causal_mask = Exercise(
     importance=5,
     minutes=3,
     text="""\
-Word $t$ may attend to the words 0 to $t$, itself among them. Return the mask: booleans, `True` where
-row $t$ may not attend.""",
+Word $t$ may attend to the words 0 to $t$, itself among them. Return the mask: booleans, `True`
+where row $t$ may not attend.""",
     hints=(
         "Draw it for three words: in row 0 two places are True, in row 1 one, in row 2 none.",
         "`triu` keeps what is on or above the diagonal and clears the rest.",
