@@ -146,14 +146,14 @@ def load(sentences):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="6 rounds, and fewer rows")
+    parser.add_argument("--quick", action="store_true", help="12 rounds, and fewer rows")
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--alpha", type=float, default=ALPHA)
     parser.add_argument("--whole", type=int, metavar="BEAMS", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    rounds = 6 if args.quick else args.rounds
+    rounds = 12 if args.quick else args.rounds
     torch.set_num_threads(args.threads)
     name, sources, references = load(args.sentences)
     translator = load_pretrained()

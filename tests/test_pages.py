@@ -1,0 +1,69 @@
+"""The pages as a browser lays them out: no long stretch without a picture."""
+
+import lab
+import nbformat
+import pytest
+from house_rules import NOTEBOOKS, OLD_BEAT
+from nbconvert import HTMLExporter
+from nbconvert.preprocessors import TagRemovePreprocessor
+from traitlets.config import Config
+
+SCREEN, SCREENS, WIDTH = 1000, 4, 1100  # pixels
+PICTURE = 80  # pixels; what is lower is a badge or a rule
+PAGES = [p for p in sorted(NOTEBOOKS.glob("*.ipynb")) if p.stem[:2] not in OLD_BEAT]
+
+# Top and bottom of every picture, and where the main line ends: at the summary.
+MEASURE = """() => {
+  const place = (element) => { const box = element.getBoundingClientRect();
+    return [box.top + scrollY, box.bottom + scrollY]; };
+  const pictures = [...document.querySelectorAll('img, main svg, .jp-OutputArea svg')].map(place);
+  const summary = [...document.querySelectorAll('h2')].find(h => h.innerText.startsWith('Summary'));
+  return [pictures, summary ? place(summary)[0] : document.documentElement.scrollHeight];
+}"""
+
+
+def as_html(path):
+    """The page as HTML with folded cells folded, without scripts and anything from elsewhere."""
+    config = Config()
+    config.HTMLExporter.preprocessors = [TagRemovePreprocessor(remove_input_tags={"hide-input"})]
+    exporter = HTMLExporter(config=config, mathjax_url="", require_js_url="", jquery_url="")
+    exporter.embed_images = True  # pictures in text cells, from ../images
+    resources = {"metadata": {"path": str(path.parent)}}
+    return exporter.from_notebook_node(nbformat.read(path, as_version=4), resources)[0]
+
+
+def gaps(pictures, end):
+    """Lengths, in screens, of the stretches of a page that show no picture."""
+    found, here = [], 0
+    for top, bottom in sorted(pictures):
+        if bottom - top >= PICTURE and top < end:
+            found.append(max(0, top - here) / SCREEN)
+            here = max(here, bottom)
+    return [*found, max(0, end - here) / SCREEN]
+
+
+def test_gaps():
+    assert gaps([], 5000) == [5]
+    assert gaps([(3000, 3010), (1000, 1400), (4400, 4600), (9000, 9900)], 5000) == [1, 3, 0.4]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with lab.chromium() as browser:
+        if browser is None:
+            pytest.skip("Chromium or playwright is missing")
+        yield browser
+
+
+@pytest.mark.parametrize("path", PAGES, ids=[path.stem for path in PAGES])
+def test_no_more_than_four_screens_without_a_picture(path, browser, tmp_path):
+    file = tmp_path / "page.html"
+    file.write_text(as_html(path), encoding="utf-8")
+    page = browser.new_page(viewport={"width": WIDTH, "height": SCREEN})
+    page.route("**/*", lambda route, request: (
+        route.continue_() if request.url.startswith(("file:", "data:")) else route.abort()
+    ))  # fmt: skip
+    page.goto(file.as_uri())
+    lengths = gaps(*page.evaluate(MEASURE))
+    page.close()
+    assert max(lengths) <= SCREENS, [round(length, 1) for length in lengths]
