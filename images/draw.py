@@ -204,35 +204,139 @@ def attention_row():
     return p.svg()
 
 
-def slicing():
+def two_heads():
     p = Picture(
-        900, 380, "Slicing vertically: six columns become three heads",
-        "A matrix of two rows and six columns, entries 00 to 05 and 10 to 15. slice_vertically with "
-        "width two cuts its columns into three slices of two rows and two columns: 00 01 10 11, then "
-        "02 03 12 13, then 04 05 14 15. unslice_vertically puts them side by side again.",
+        900, 330, "One head mixes, two heads keep apart",
+        "The words man, follows, horse, twice. Left, one head: man and horse flow with weight one "
+        "half each into a single result for follows, of shape (1, d_v), where both are mixed. "
+        "Right, two heads: head 0 takes man, head 1 takes horse, and their results stand side by "
+        "side, of shape (1, 2 d_v).",
     )  # fmt: skip
-    fills = [BLUE, YELLOW, GREY]
+    for x, title in ((40, "one head: one mean"), (490, "two heads, side by side")):
+        p.text(x + 185, 32, title, bold=True)
+        for k, word in enumerate(("man", "follows", "horse")):
+            p.box(x + k * 130, 230, 110, 46, word, WHITE)
+    p.box(145, 90, 160, 52, "½ man + ½ horse", GREY)
+    p.text(225, 74, "result of follows   (1, d_v)", size=13)
+    p.arrow((95, 229), (185, 144))
+    p.arrow((355, 229), (265, 144))
+    p.text(122, 180, "½", size=16)
+    p.text(328, 180, "½", size=16)
+    p.text(225, 303, "horse follows man gives the same", size=13, italic=True)
+    p.box(555, 90, 120, 52, "man", BLUE)
+    p.box(675, 90, 120, 52, "horse", YELLOW)
+    p.text(675, 74, "result of follows   (1, 2 · d_v)", size=13)
+    p.arrow((545, 229), (605, 144))
+    p.arrow((805, 229), (745, 144))
+    p.text(530, 186, "head 0", size=13)
+    p.text(820, 186, "head 1", size=13)
+    p.text(675, 303, "horse follows man gives horse | man", size=13, italic=True)
+    return p.svg()
+
+
+def packing():
+    p = Picture(
+        900, 250, "One product for all heads",
+        "X, of shape (T, d_model), times W_Q, of shape (d_model, h d_k), whose first columns belong "
+        "to head 0 and the next to head 1, gives a matrix of shape (T, h d_k) whose first columns "
+        "are the queries of head 0 and the next those of head 1.",
+    )  # fmt: skip
 
     def colour(row, column):
-        return fills[column // 2]
+        return BLUE if column < 4 else YELLOW
 
-    p.text(150, 40, "X @ W_Q   (T, h · d_k)", bold=True)
-    p.grid(50, 70, 2, 6, 46, colour, lambda r, c: f"{r}{c}")
-    p.text(150, 185, "one row a word, all heads side by side", size=13, italic=True)
-    p.arrow((350, 116), (520, 116))
-    p.text(435, 96, "slice_vertically(·, 2)", size=14)
-    p.text(720, 40, "three heads   (h, T, d_k)", bold=True)
-    for head in range(3):
-        x = 545 + head * 118
-        p.grid(x, 70, 2, 2, 46, lambda r, c, h=head: fills[h],
-               lambda r, c, h=head: f"{r}{2 * h + c}")  # fmt: skip
-        p.text(x + 46, 180, f"head {head}", size=13)
-    p.arrow((720, 205), (720, 240))
-    p.box(545, 243, 328, 44, "each head attends by itself", WHITE)
-    p.arrow((543, 265), (350, 300))
-    p.text(440, 258, "unslice_vertically(·)", size=14)
-    p.grid(50, 265, 2, 6, 40, colour)
-    p.text(170, 360, "side by side again, then @ W_O", size=13, italic=True)
+    p.text(110, 40, "X   (T, d_model)", bold=True)
+    p.grid(40, 70, 3, 5, 28, lambda r, c: GREY)
+    p.text(225, 112, "@", size=20)
+    p.text(385, 40, "W_Q   (d_model, h · d_k)", bold=True)
+    p.grid(273, 70, 5, 8, 28, colour)
+    p.text(540, 112, "=", size=20)
+    p.text(700, 40, "Q of all heads   (T, h · d_k)", bold=True)
+    p.grid(588, 70, 3, 8, 28, colour)
+    for x, y in ((273, 228), (588, 172)):
+        p.text(x + 56, y, "head 0", size=13)
+        p.text(x + 168, y, "head 1", size=13)
+    return p.svg()
+
+
+def slicing():
+    p = Picture(
+        900, 470, "Slicing vertically: eight columns become two heads",
+        "A matrix of three rows and eight columns, entries 10 times the row plus the column. "
+        "unflatten brackets each row into two pieces of four: (T=3, h=2, width=4). transpose "
+        "brings the heads to the front: (h=2, T=3, width=4). Entry 21, marked, stands in row 2, "
+        "column 1; then in word 2, head 0, column 1; then in head 0, row 2, column 1. "
+        "unslice_vertically goes the same way back.",
+    )  # fmt: skip
+    cell = 36
+
+    def block(x, y, rows, first):
+        """Four columns from `first` on, for some of its rows."""
+        p.grid(x, y, len(rows), 4, cell, lambda r, c: YELLOW if first else BLUE,
+               lambda r, c: str(10 * rows[r] + first + c))  # fmt: skip
+        if 2 in rows and not first:  # entry 21
+            p.parts.append(
+                f'<rect x="{x + cell + 2}" y="{y + rows.index(2) * cell + 2}" width="{cell - 4}" '
+                f'height="{cell - 4}" fill="none" stroke="{INK}" stroke-width="3"/>'
+            )
+
+    p.text(30, 36, "numbered   (T=3, h · width=8)", bold=True, anchor="start")
+    block(30, 60, [0, 1, 2], 0)
+    block(30 + 4 * cell, 60, [0, 1, 2], 4)
+    p.text(30, 190, "one row for each word", size=13, italic=True, anchor="start")
+    p.arrow((335, 114), (470, 114))
+    p.text(402, 95, ".unflatten", size=14)
+    p.text(490, 36, "(T=3, h=2, width=4)", bold=True, anchor="start")
+    for word in range(3):
+        y = 60 + word * 47
+        p.text(490, y + cell / 2, f"word {word}", size=13, anchor="start")
+        block(550, y, [word], 0)
+        block(550 + 4 * cell + 14, y, [word], 4)
+    p.arrow((700, 205), (700, 268))
+    p.text(715, 237, ".transpose", size=14, anchor="start")
+    p.text(490, 292, "(h=2, T=3, width=4)", bold=True, anchor="start")
+    for head in range(2):
+        x = 550 + head * (4 * cell + 14)
+        block(x, 315, [0, 1, 2], 4 * head)
+        p.text(x + 2 * cell, 440, f"head {head}", size=13)
+    p.arrow((530, 370), (200, 370), (200, 210))
+    p.text(365, 350, "unslice_vertically: the same steps back", size=14)
+    return p.svg()
+
+
+def many_heads():
+    p = Picture(
+        900, 350, "Multi-head attention with its shapes",
+        "X_Q times W_Q gives (N, T, h d_k), sliced into Q (N, h, T, d_k). X_KV times W_K and W_V, "
+        "sliced, gives K (N, h, S, d_k) and V (N, h, S, d_v). Q and K give the weights A "
+        "(N, h, T, S), A times V gives Y (N, h, T, d_v), unsliced to (N, T, h d_v), and times W_O "
+        "the result (N, T, d_model).",
+    )  # fmt: skip
+    p.box(20, 40, 120, 56, "X_Q\n(N, T, d_model)", GREY, size=13)
+    p.box(20, 190, 120, 56, "X_KV\n(N, S, d_model)", GREY, size=13)
+    rows = ((40, "W_Q", "Q", "(N, h, T, d_k)"), (140, "W_K", "K", "(N, h, S, d_k)"),
+            (240, "W_V", "V", "(N, h, S, d_v)"))  # fmt: skip
+    for y, matrix, name, shape in rows:
+        p.box(195, y, 110, 56, f"@ {matrix},\nslice", YELLOW, size=13)
+        p.arrow((305, y + 28), (338, y + 28))
+        p.box(340, y, 120, 56, f"{name}\n{shape}", BLUE, size=13)
+    p.arrow((140, 68), (193, 68))
+    p.arrow((140, 212), (193, 172))
+    p.arrow((140, 224), (193, 264))
+    p.box(515, 85, 130, 66, "A\n(N, h, T, S)", BLUE, size=13)
+    p.arrow((460, 68), (513, 106))
+    p.arrow((460, 168), (513, 130))
+    p.text(580, 70, "scale, mask, softmax", size=13, italic=True)
+    p.box(515, 215, 130, 66, "Y = A @ V\n(N, h, T, d_v)", BLUE, size=13)
+    p.arrow((580, 151), (580, 213))
+    p.arrow((460, 268), (513, 255))
+    p.box(700, 220, 110, 56, "unslice,\n@ W_O", YELLOW, size=13)
+    p.arrow((645, 248), (698, 248))
+    p.box(690, 90, 130, 56, "result\n(N, T, d_model)", GREY, size=13)
+    p.arrow((755, 220), (755, 148))
+    p.text(
+        450, 325, "batch and heads stand in front: N · h attentions at once", size=13, italic=True
+    )
     return p.svg()
 
 
@@ -385,7 +489,10 @@ PICTURES = {
         mean_and_choice,
         attention,
         attention_row,
+        two_heads,
+        packing,
         slicing,
+        many_heads,
         norms,
         masks,
         shift,
