@@ -4,6 +4,7 @@ Each function below returns one picture. They have a white ground of their own, 
 read on a light and on a dark page, and a title and description for those who cannot see them.
 """
 
+import math
 from html import escape
 from pathlib import Path
 
@@ -103,29 +104,103 @@ def course_map():
     return p.svg()
 
 
+SENTENCE = ("a", "man", "is", "riding", "a", "white", "horse")
+
+
+def mean_and_choice():
+    p = Picture(
+        900, 250, "A mean and a choice",
+        "Twice the seven words of a sentence in a row, and below them the word riding with a line to "
+        "each. On the left all seven lines are equally thick: a mean. On the right the line to horse is "
+        "thick and the others are thin: a choice.",
+    )  # fmt: skip
+    for left, title, widths in (
+        (20, "a mean: equal shares of all words", [4] * 7),
+        (465, "a choice: most from one word", [1.2] * 6 + [15]),
+    ):
+        p.text(left + 207, 30, title, bold=True)
+        for k, (word, width) in enumerate(zip(SENTENCE, widths, strict=True)):
+            x = left + k * 60
+            p.parts.append(
+                f'<line x1="{left + 207}" y1="192" x2="{x + 27}" y2="106" stroke="{LINE}" '
+                f'stroke-width="{width}"/>'
+            )
+            p.box(x, 66, 55, 40, word, GREY, size=14)
+        p.box(left + 157, 190, 100, 42, "riding", YELLOW)
+    return p.svg()
+
+
 def attention():
     p = Picture(
         900, 330, "Single-head attention",
         "The input X goes through three matrices and becomes queries Q, keys K and values V. Q times "
-        "K transposed gives the scores E; divided by the square root of d_k, masked and put through "
-        "the softmax they become the weights A; A times V is the result Y.",
+        "K transposed gives the scores; divided by the square root of d_k they are E; the softmax of "
+        "each row gives the weights A; A times V is the result Y.",
     )  # fmt: skip
-    p.box(20, 130, 80, 60, "X\n(T, d_model)", GREY, size=12)
+    p.box(14, 130, 92, 60, "X\n(T, d_model)", GREY, size=13)
     for y, name, shape in ((30, "Q", "(T, d_k)"), (130, "K", "(S, d_k)"), (230, "V", "(S, d_v)")):
-        p.arrow((100, 160), (150, y + 30))
-        p.box(152, y, 76, 60, f"W^{name}", YELLOW)
+        p.arrow((106, 160), (150, y + 30))
+        p.box(152, y, 76, 60, f"W_{name}", YELLOW)
         p.arrow((228, y + 30), (264, y + 30))
-        p.box(266, y, 84, 60, f"{name}\n{shape}", BLUE, size=13)
-    p.box(400, 70, 110, 70, "E = Q Kᵀ\n(T, S)", BLUE)
-    p.arrow((350, 60), (398, 95))
-    p.arrow((350, 160), (398, 118))
-    p.box(545, 70, 130, 70, "÷ √d_k, mask,\nsoftmax of rows", YELLOW)
-    p.arrow((510, 105), (543, 105))
-    p.box(710, 70, 60, 70, "A\n(T, S)", BLUE)
+        p.box(266, y, 84, 60, f"{name}\n{shape}", BLUE, size=14)
+    p.box(394, 70, 136, 70, "E = Q Kᵀ / √d_k\n(T, S)", BLUE, size=14)
+    p.arrow((350, 60), (392, 95))
+    p.arrow((350, 160), (392, 118))
+    p.box(565, 70, 110, 70, "softmax\nof each row", YELLOW, size=14)
+    p.arrow((530, 105), (563, 105))
+    p.box(710, 70, 74, 70, "A\n(T, S)", BLUE)
     p.arrow((675, 105), (708, 105))
-    p.box(790, 200, 90, 70, "Y = A V\n(T, d_v)", BLUE)
-    p.arrow((770, 105), (835, 105), (835, 198))
-    p.arrow((350, 260), (788, 240))
+    p.box(780, 205, 104, 70, "Y = A V\n(T, d_v)", BLUE)
+    p.arrow((784, 105), (832, 105), (832, 203))
+    p.arrow((350, 260), (778, 242))
+    return p.svg()
+
+
+def attention_row():
+    p = Picture(
+        900, 470, "One row of attention: riding",
+        "The query of riding is [2, 0]. Its dot products with the keys of the seven words are 0, -2, 0, "
+        "0, 0, 0 and 4. Their exponentials sum to 59.7. Divided by that sum they are the weights: "
+        "0.91 for horse, 0.02 or less for every other word. The weighted values add up to [1.84, 0.02].",
+    )  # fmt: skip
+    query = (2, 0)
+    keys = ((0, 0), (-1, 0), (0, 0), (0, 0), (0, 0), (0, 0), (2, 2))
+    values = ((0, 0), (0, 0), (0, 0), (1, 1), (0, 0), (0, 0), (2, 0))
+    scores = [sum(a * b for a, b in zip(query, key, strict=True)) for key in keys]
+    total = sum(math.exp(score) for score in scores)
+    weights = [math.exp(score) / total for score in scores]
+    result = [sum(w * v[k] for w, v in zip(weights, values, strict=True)) for k in (0, 1)]
+
+    def pair(numbers):
+        return f"[{numbers[0]}, {numbers[1]}]".replace("-", "−")
+
+    for y, name in (
+        (80, "key"),
+        (160, "score = query · key"),
+        (225, "e to the score"),
+        (305, "weight = share of 59.7"),
+        (385, "value"),
+    ):
+        p.text(198, y, name, anchor="end", size=14, italic=True)
+    p.text(198, 120, "query of riding [2, 0]", anchor="end", bold=True, size=14)
+    for k, word in enumerate(SENTENCE):
+        x = 208 + k * 98
+        p.text(x + 44, 32, word, bold=True)
+        p.box(x, 60, 88, 40, pair(keys[k]), BLUE)
+        p.arrow((x + 44, 100), (x + 44, 138))
+        p.box(x, 140, 88, 40, f"{scores[k]}".replace("-", "−"), WHITE)
+        p.arrow((x + 44, 180), (x + 44, 208))
+        p.text(x + 44, 225, f"{math.exp(scores[k]):.3g}")
+        height = 66 * weights[k]
+        p.parts.append(f'<line x1="{x}" y1="326" x2="{x + 88}" y2="326" stroke="{LINE}"/>')
+        p.parts.append(
+            f'<rect x="{x + 8}" y="{326 - height:.1f}" width="26" height="{height:.1f}" '
+            f'fill="{LINE}"/>'
+        )
+        p.text(x + 64, 306, f"{weights[k]:.2f}")
+        p.box(x, 365, 88, 40, pair(values[k]), BLUE)
+    p.text(198, 440, "weights × values, summed", anchor="end", size=14, italic=True)
+    p.box(208, 420, 676, 40, f"result of riding: [{result[0]:.2f}, {result[1]:.2f}]", YELLOW)
     return p.svg()
 
 
@@ -471,7 +546,9 @@ PICTURES = {
     for draw in (
         course_map,
         architecture,
+        mean_and_choice,
         attention,
+        attention_row,
         two_heads,
         packing,
         slicing,
