@@ -117,21 +117,28 @@ def heat_maps(
         ax.set_ylabel(ax_labels[0] if ax is axes[0][0] else "")
         ax.tick_params(axis="y", rotation=0)
         ax.tick_params(axis="x", rotation=45 if max(map(len, map(str, keys))) > 3 else 0)
-        words.append(in_words(A, queries, keys, title))
+        words.append(in_words(A, queries, keys, title, varies))
     show(figure, caption, " ".join(words), varies)
 
 
-def in_words(A, queries, keys, title=""):
-    """A heat map as text: its size and, row by row, the largest weight, to one decimal."""
+def in_words(A, queries, keys, title="", varies=None):
+    """A heat map as text: its size and, row by row, the largest weight, to one decimal.
+
+    Where the weights vary from machine to machine, only what has more than half of a row.
+    """
     rows = []
     for query, row in zip(queries, A, strict=True):
         # Rounded before the largest is chosen, so that ties fall the same way on every machine.
         top = (row * 20).round().argmax().item()
-        most = f"{keys[top]} ({row[top].item():.1f})" if row.any() else "nothing"
+        if varies:
+            most = keys[top] if row[top] > 0.5 else "no single one"
+        else:
+            most = f"{keys[top]} ({row[top].item():.1f})" if row.any() else "nothing"
         rows.append(f"{query} to {most}")
     name = f" «{title}»" if title else ""
     head = f"Heat map{name} of {len(queries)} rows and {len(keys)} columns."
-    return f"{head} Largest weight in each row: {', '.join(rows)}."
+    what = "More than half" if varies else "Largest weight"
+    return f"{head} {what} in each row: {', '.join(rows)}."
 
 
 def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=None, varies=None):
