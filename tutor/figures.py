@@ -151,3 +151,20 @@ def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=N
     sns.despine(ax=ax)
     if figure is not None:
         show(figure, caption, alt, varies)
+
+
+def next_tokens(panels, caption, alt, varies=None):
+    """Bars of the most probable next tokens, side by side: a dict from title to {token: p}."""
+    most = max(map(len, panels.values()))
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, figsize=(3.6 * len(panels), 0.4 * most + 1.2),
+        layout="constrained",
+    )  # fmt: skip
+    for ax, (title, tokens) in zip(axes[0], panels.items(), strict=True):
+        places = range(len(tokens))
+        ax.barh(places, list(tokens.values()), color=COLOURS[0], height=0.7)
+        ax.set(title=title, xlim=(0, 1), xlabel="probability of the next token")
+        ax.set_yticks(places, list(tokens))
+        ax.invert_yaxis()
+        sns.despine(ax=ax)
+    show(figure, caption, alt, varies)

@@ -3,8 +3,6 @@
 ORDER = (
     "gradient_of_rows",
     "gradient_of_table",
-    "smallest_model",
     "ids_fit",
     "learning_table",
-    "why_the_factor",
 )
