@@ -71,16 +71,20 @@ def what_is_stable(figure):
     return found
 
 
-def heat_map(A, queries, keys, caption, title="", ax_labels=("queries", "keys"), numbers=None):
+def heat_map(
+    A, queries, keys, caption, title="", ax_labels=("queries", "keys"), numbers=None, varies=None
+):
     """One matrix of weights between 0 and 1 as a heat map, rows and columns named.
 
     A: (T, S); queries and keys: their T and S names. numbers: write the weights into the cells
-    (None: if there are at most 64).
+    (None: if there are at most 64). varies: see `show`.
     """
-    heat_maps({title: A}, queries, keys, caption, ax_labels, numbers)
+    heat_maps({title: A}, queries, keys, caption, ax_labels, numbers, varies)
 
 
-def heat_maps(matrices, queries, keys, caption, ax_labels=("queries", "keys"), numbers=None):
+def heat_maps(
+    matrices, queries, keys, caption, ax_labels=("queries", "keys"), numbers=None, varies=None
+):
     """Several matrices side by side: a dict from title to A (T, S). See `heat_map`."""
     T, S = len(queries), len(keys)
     if numbers is None:
@@ -114,7 +118,7 @@ def heat_maps(matrices, queries, keys, caption, ax_labels=("queries", "keys"), n
         ax.tick_params(axis="y", rotation=0)
         ax.tick_params(axis="x", rotation=45 if max(map(len, map(str, keys))) > 3 else 0)
         words.append(in_words(A, queries, keys, title))
-    show(figure, caption, " ".join(words))
+    show(figure, caption, " ".join(words), varies)
 
 
 def in_words(A, queries, keys, title=""):

@@ -38,7 +38,7 @@ decoder_mask = Exercise(
     goal="Hide the future and the padding in one table of booleans.",
     difficulty=2,
     importance=5,
-    minutes=4,
+    minutes=3,
     text="""\
 Write the mask for a decoder's self-attention, with the two masks of chapter 02. `True` hides, as
 everywhere in this course. A place is hidden if it is future **or** padding.""",

@@ -72,7 +72,7 @@ write_greedily = Exercise(
     goal="Let a model write a sentence from its own words.",
     difficulty=2,
     importance=4,
-    minutes=4,
+    minutes=3,
     text="""\
 `model(ids)` returns the logits of the next token at every place, from (1, T) to (1, T, V). The loop
 stands there: it begins with `bos`, appends a token in each round, and stops behind `eos`, or when
