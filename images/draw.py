@@ -334,6 +334,26 @@ def reach():
     return p.svg()
 
 
+def questions():
+    p = Picture(
+        900, 210, "Eight questions in one pass",
+        "Upper row, what is read: BOS un homme monte un cheval blanc point. Lower row, what is asked: "
+        "un homme monte un cheval blanc point EOS. An arrow leads from each token that is read to the "
+        "one that must follow it, which stands in the upper row one place to the right.",
+    )  # fmt: skip
+    words = "[BOS] un homme monte un cheval blanc . [EOS]".split()
+    for row, (name, fill) in enumerate((("read", BLUE), ("asked", YELLOW))):
+        y = 40 + row * 90
+        p.text(78, y + 22, name, anchor="end", bold=True)
+        for t in range(8):
+            x = 92 + t * 99
+            p.box(x, y, 86, 44, words[t + row], fill)
+            if row == 0:
+                p.arrow((x + 43, y + 44), (x + 43, y + 88))
+    p.text(484, 194, "place 0 to place 7, from left to right", size=13, italic=True)
+    return p.svg()
+
+
 def cross_attention():
     p = Picture(
         900, 300, "Cross-attention: the target asks, the source is asked",
@@ -406,6 +426,7 @@ PICTURES = {
         norms,
         masks,
         shift,
+        questions,
         reach,
         cross_attention,
         decoder_layer,

@@ -107,8 +107,7 @@ class Transformer(nn.Module):
         return Y @ self.embedding.weight.T  # (N, T, vocab_size)
 
     def forward(self, source_ids, target_ids):
-        memory = self.encode(source_ids)  # (N, S, d_model)
-        Y = self.decode(target_ids, memory, padding_mask(source_ids))  # (N, T, d_model)
+        Y = self.decode(target_ids, self.encode(source_ids), padding_mask(source_ids))
         return self.logits(Y)  # (N, T, vocab_size)
 
 
