@@ -175,7 +175,7 @@ def next_tokens(panels, caption, alt, varies=None):
 
 
 def marks(reached, rows, columns, caption, alt, ax_labels):
-    """A table of booleans (T, S) in the colours of the masks: yellow True, a cross on dark False."""
+    """Booleans (T, S) in the colours of the masks: True is yellow, False a cross on dark."""
     T, S = reached.shape
     figure, ax = plt.subplots(figsize=(0.42 * S + 1.2, 0.42 * T + 1.2), layout="constrained")
     for t in range(T):

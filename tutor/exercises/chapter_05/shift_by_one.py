@@ -125,7 +125,7 @@ def shift_by_one(ids):
         """\
 def shift_by_one(ids):
     return ids[:, 1:]
-""": "",
+""": "a tuple is wanted",
     },
     right=(
         """\
