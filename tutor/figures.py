@@ -71,16 +71,20 @@ def what_is_stable(figure):
     return found
 
 
-def heat_map(A, queries, keys, caption, title="", ax_labels=("queries", "keys"), numbers=None):
+def heat_map(
+    A, queries, keys, caption, title="", ax_labels=("queries", "keys"), numbers=None, varies=None
+):
     """One matrix of weights between 0 and 1 as a heat map, rows and columns named.
 
     A: (T, S); queries and keys: their T and S names. numbers: write the weights into the cells
-    (None: if there are at most 64).
+    (None: if there are at most 64). varies: see `show`.
     """
-    heat_maps({title: A}, queries, keys, caption, ax_labels, numbers)
+    heat_maps({title: A}, queries, keys, caption, ax_labels, numbers, varies)
 
 
-def heat_maps(matrices, queries, keys, caption, ax_labels=("queries", "keys"), numbers=None):
+def heat_maps(
+    matrices, queries, keys, caption, ax_labels=("queries", "keys"), numbers=None, varies=None
+):
     """Several matrices side by side: a dict from title to A (T, S). See `heat_map`."""
     T, S = len(queries), len(keys)
     if numbers is None:
@@ -114,7 +118,7 @@ def heat_maps(matrices, queries, keys, caption, ax_labels=("queries", "keys"), n
         ax.tick_params(axis="y", rotation=0)
         ax.tick_params(axis="x", rotation=45 if max(map(len, map(str, keys))) > 3 else 0)
         words.append(in_words(A, queries, keys, title))
-    show(figure, caption, " ".join(words))
+    show(figure, caption, " ".join(words), varies)
 
 
 def in_words(A, queries, keys, title=""):
@@ -151,3 +155,26 @@ def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=N
     sns.despine(ax=ax)
     if figure is not None:
         show(figure, caption, alt, varies)
+
+
+def learning_curves(panels, every, chance, caption, alt):
+    """Shares of right answers while models learn, one panel next to another.
+
+    panels: a dict from title to {name: shares}, one share after each `every` steps. chance: the
+    share that guessing gets, drawn as a thin line.
+    """
+    size = (1.2 + 3.6 * len(panels), 3.6)
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharey=True, figsize=size, layout="constrained"
+    )
+    for ax, (title, lines) in zip(axes[0], panels.items(), strict=True):
+        ax.axhline(chance, color="#767676", linewidth=1)
+        steps = {
+            name: (range(every, every * len(shares) + 1, every), shares)
+            for name, shares in lines.items()
+        }
+        curves(steps, "steps", "right answers" if ax is axes[0][0] else "", "", "", ax=ax)
+        ax.set(title=title, ylim=(0, 1.03))
+        if len(lines) > 1:
+            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), frameon=False)
+    show(figure, caption, alt, varies="training")
