@@ -185,9 +185,9 @@ def two_rounds():
     for k in (0, 3):  # round 1: from the colour to the noun behind it
         p.arrow((places[k] + 60, 83), (places[k + 1] + 30, 133))
     p.arrow((places[1] + 70, 188), (places[5] + 20, 238))  # round 2: from the twin
-    p.text(places[1] + 40, 108, "the word before", size=12, anchor="start", italic=True)
+    p.text(places[1] + 60, 108, "the word before", size=12, anchor="start", italic=True)
     p.text(places[5] + 50, 308, "question", size=12, italic=True)
-    p.text(560, 205, "the twin", size=12, anchor="start", italic=True)
+    p.text(564, 205, "the twin", size=12, anchor="start", italic=True)
     return p.svg()
 
 
@@ -226,7 +226,7 @@ def encoder_layer():
     )  # fmt: skip
 
     def sub_layer(y, title, boxes, inner):
-        p.text(30, y - 78, title, bold=True, anchor="start")
+        p.text(100, y - 84, title, bold=True, anchor="start")
         p.box(30, y - 26, 96, 52, "X\n(N, S, d_model)", GREY, size=12)
         p.arrow((126, y), (166, y))
         p.arrow((146, y), (146, y - 56), (610, y - 56), (610, y - 20))
@@ -234,8 +234,8 @@ def encoder_layer():
         x = 168
         for k, (text, width) in enumerate(boxes):
             p.box(x, y - 30, width, 60, text, BLUE, size=13)
-            p.arrow((x + width, y), (x + width + (28 if k < len(boxes) - 1 else 0) + 20, y))
-            x += width + 30 + (20 if k == len(boxes) - 1 else 18)
+            p.arrow((x + width, y), (590 if k else x + width + 46, y))
+            x += width + 48
         p.text(370, y + 48, inner, size=12)
         p.box(592, y - 18, 36, 36, "+", WHITE, size=20)
         p.arrow((628, y), (656, y))
@@ -251,7 +251,7 @@ def encoder_layer():
         300, "2  Each word works on what it heard", [("linear, ReLU, linear", 260), ("dropout", 80)],
         "(N, S, d_model)  →  (N, S, d_ff)  →  (N, S, d_model)",
     )  # fmt: skip
-    p.arrow((836, 136), (836, 195), (78, 195), (78, 272))
+    p.arrow((836, 136), (836, 190), (78, 190), (78, 272))
     return p.svg()
 
 
