@@ -398,7 +398,18 @@ def architecture():
 
 PICTURES = {
     draw.__name__: draw
-    for draw in (course_map, architecture, attention, slicing, two_rounds, clock_hands, encoder_layer, norms, masks, shift)
+    for draw in (
+        course_map,
+        architecture,
+        attention,
+        slicing,
+        two_rounds,
+        clock_hands,
+        encoder_layer,
+        norms,
+        masks,
+        shift,
+    )
 }
 
 

@@ -82,11 +82,14 @@ def from_pytorch(theirs):
 
 
 def encoder_sides(ours, mask):
-    """Two functions of (X, *parameters) for a proof: our Encoder, and PyTorch's on the same tensors.
+    """Two functions of (X, *parameters) for a proof: our Encoder, and PyTorch's, on those tensors.
 
-    The parameters come in the order of `ours.parameters()`; mask: a `padding_mask`.
+    The parameters come in the order of `ours.parameters()`; mask: a `padding_mask`. `ours` may be
+    of a class with the same code, which a page has defined.
     """
-    names, theirs = [name for name, _ in ours.named_parameters()], to_pytorch(ours).double()
+    names = [name for name, _ in ours.named_parameters()]
+    *sizes, norm_first = sizes_of(ours.layers[0])
+    theirs = to_pytorch(Encoder(len(ours.layers), *sizes, norm_first=norm_first)).double()
 
     def run_ours(X, *parameters):
         return functional_call(ours, dict(zip(names, parameters, strict=True)), (X, mask))

@@ -52,12 +52,12 @@ def normalise_by_hand(X, weight, bias, eps=1e-5):
     """LayerNorm over the last dimension. X: (..., d_model), weight and bias: (d_model)."""
     ...  # mean, variance, formula
 ''',
-    solution='''\
+    solution="""\
 def normalise_by_hand(X, weight, bias, eps=1e-5):
     mean = X.mean(dim=-1, keepdim=True)  # (..., 1)
     variance = ((X - mean) ** 2).mean(dim=-1, keepdim=True)  # (..., 1)
     return weight * (X - mean) / (variance + eps).sqrt() + bias
-''',
+""",
     because="LayerNorm divides by d, and its epsilon stands under the root.",
     reference=lambda X, weight, bias, eps: F.layer_norm(X, X.shape[-1:], weight, bias, eps),
     cases=_cases_of_norms,

@@ -62,12 +62,12 @@ def sub_layer(X, norm, work, norm_first):
     """LN(X + f(X)), or X + f(LN(X)) if norm_first. X and the result: (N, T, d_model)."""
     ...  # two formulas, two lines that return
 ''',
-    solution='''\
+    solution="""\
 def sub_layer(X, norm, work, norm_first):
     if norm_first:
         return X + work(norm(X))  # (N, T, d_model)
     return norm(X + work(X))  # (N, T, d_model)
-''',
+""",
     reference=_sub_layer,
     cases=_cases_of_sub_layers,
     gradient=True,
