@@ -1,10 +1,4 @@
-"""Exercises of chapter 03: cutting into heads, joining them, and all that runs between."""
+"""Exercises of chapter 03: heads in a loop, in slices, and all that runs between."""
 
-ORDER = (
-    "place_of_15",
-    "cut_into_h",
-    "join_heads",
-    "scores_per_head",
-    "attend_with_h",
-    "what_a_mean_hides",
-)
+ON_PAGE = ("loop_over_heads", "slice_vertically", "unslice_vertically")
+ORDER = ("place_of_15", "scores_per_head", "attend_with_h", "what_a_mean_hides")

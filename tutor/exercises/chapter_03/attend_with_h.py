@@ -97,7 +97,7 @@ def _cases_of_heads():
 attend_with_h = Exercise(
     name="attend_with_h",
     chapter="03",
-    section="In code",
+    section="The whole, in code",
     kind=WRITE,
     title="All heads at once",
     goal="Write multi-head attention, from packed matrices to the result.",
@@ -122,7 +122,7 @@ A worked example of the sizes, with named steps: $N = 2$ sentences, $T = 4$, $S 
 | join | (2, 4, 6) |
 | bring together with `W_O` | (2, 4, 7) |
 
-You may use `slice_vertically` and `unslice_vertically`, or your own of the exercises before.""",
+You may use `slice_vertically` and `unslice_vertically`, or your own from the chapter.""",
     hints=(
         "Project, cut, attend, join, bring together: five steps. Which input makes the keys?",
         "`slice_vertically(X_Q @ W_Q, d_k)` has shape (N, h, T, d_k), and the attention of chapter "

@@ -5,7 +5,7 @@ from tutor.check.exercise import PREDICT, Exercise
 place_of_15 = Exercise(
     name="place_of_15",
     chapter="03",
-    section="Cutting and joining, entry by entry",
+    section="One product, cut into slices",
     kind=PREDICT,
     title="Where does an entry go?",
     goal="Follow an entry through the cut, without running it.",

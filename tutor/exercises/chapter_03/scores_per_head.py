@@ -24,7 +24,7 @@ def _cases_of_scores():
 scores_per_head = Exercise(
     name="scores_per_head",
     chapter="03",
-    section="What can go wrong",
+    section="The whole, in code",
     kind=MEND,
     title="Right with one head",
     goal="Tell the width of a head from the width of the model.",

@@ -1,11 +1,9 @@
-"""Words that got mixed on the way back."""
+"""Join the heads again."""
 
 import torch
 
-from tutor.attention import (
-    unslice_vertically,
-)
-from tutor.check.exercise import MEND, Exercise
+from tutor.attention import unslice_vertically as shipped
+from tutor.check.exercise import WRITE, Exercise
 from tutor.museum import EXHIBITS
 
 
@@ -15,53 +13,42 @@ def _cases_to_join():
         yield (torch.randn(*N, h, T, width),)
 
 
-join_heads = Exercise(
-    name="join_heads",
+unslice_vertically = Exercise(
+    name="unslice_vertically",
     chapter="03",
-    section="What can go wrong",
-    kind=MEND,
-    title="Words that got mixed on the way back",
+    section="One product, cut into slices",
+    kind=WRITE,
+    title="Join the heads",
     goal="Join heads so that every word gets its own numbers back.",
     difficulty=2,
     importance=5,
-    minutes=8,
+    minutes=3,
     text="""\
-This function joins the heads after attention. Its shapes are right in every model that it was put
-into, and the model learns badly. **Find the mistake and mend it.**""",
+Put the slices of all heads side by side again. Any number of batch dimensions may stand in
+front.""",
     hints=(
-        "Take two heads, two words and width 1, and write the entries in the order of memory.",
-        "Cut a matrix with `slice_vertically`, then join it with this function. What should come "
-        "back, and what does?",
+        "The way back takes both steps of the cut in reverse order.",
         "Before the last two dimensions can become one, they must be the heads and the width. Swap "
         "words and heads first.",
+        "`.transpose(-3, -2)` swaps, and `.flatten(-2)` makes one dimension of the last two.",
     ),
     stub='''\
-def join_heads(X):
-    """Put the heads side by side again. It has a mistake: find it and mend it.
-
-    X: tensor (..., h, T, width)
-    Returns a tensor (..., T, h * width)
-    """
-    *N, h, T, width = X.shape
-    return X.reshape(*N, T, h * width)  # (..., T, h * width)
+def unslice_vertically(X):
+    """Put the slices of X (..., h, T, width) side by side: (..., T, h * width)."""
+    ...  # one line
 ''',
     solution='''\
-def join_heads(X):
-    """Put the heads side by side again.
-
-    X: tensor (..., h, T, width)
-    Returns a tensor (..., T, h * width)
-    """
-    *N, h, T, width = X.shape
-    return X.transpose(-3, -2).reshape(*N, T, h * width)  # (..., T, h * width)
+def unslice_vertically(X):
+    """Put the slices of X (..., h, T, width) side by side: (..., T, h * width)."""
+    return X.transpose(-3, -2).flatten(-2)  # (..., T, h * width)
 ''',
     because="The way back takes both steps of the cut in reverse: swap, then flatten.",
-    reference=unslice_vertically,
+    reference=shipped,
     cases=_cases_to_join,
     mistakes=(
         (
-            "As it was: cut and join, and what comes back is not what went in. The first word "
-            "holds numbers of other words.",
+            "The swap is missing: cut and join, and what comes back is not what went in. The first "
+            "word holds numbers of other words.",
             EXHIBITS["join_the_heads"].wrong,
         ),
         (
@@ -70,7 +57,7 @@ def join_heads(X):
             lambda X: X.movedim(-3, -1).flatten(-2),
         ),
         (
-            "The heads stand one below the other now: the result has h * T rows and should have T.",
+            "The heads stand one below the other: the result has h * T rows and should have T.",
             lambda X: X.flatten(-3, -2),
         ),
         (
@@ -90,59 +77,78 @@ def join_heads(X):
             lambda X: X.transpose(1, 2).reshape(*X.shape[:-3], X.shape[-2], -1),
         ),
         (
+            "Your `flatten` counts dimensions from the front, so a batch moves it; it must join "
+            "the last two.",
+            lambda X: X.transpose(-3, -2).flatten(1),
+        ),
+        (
+            "You flatten before you swap, so the heads' columns are gone when you need them. First "
+            "swap words and heads, then flatten.",
+            lambda X: X.flatten(-2).transpose(-3, -2),
+        ),
+        (
             "Swapped and right, but still cut: one dimension must be made of the last two.",
             lambda X: X.transpose(-3, -2),
         ),
     ),
     wrong={
         """\
-def join_heads(X):
+def unslice_vertically(X):
     return X.flatten(-3).unflatten(-1, (X.shape[-2], -1))
-""": "as it was",
+""": "swap is missing",
         """\
-def join_heads(X):
+def unslice_vertically(X):
     return torch.einsum("...htw->...twh", X).flatten(-2)
 """: "alternate",
         """\
-def join_heads(X):
+def unslice_vertically(X):
     return torch.cat(list(X.unbind(-3)), dim=-2)
 """: "one below the other",
         """\
-def join_heads(X):
+def unslice_vertically(X):
     return sum(X[..., m, :, :] for m in range(X.shape[-3]))
 """: "added up",
         """\
-def join_heads(X):
+def unslice_vertically(X):
     *N, h, T, width = X.shape
     return X.mT.reshape(*N, T, h * width)
 """: "words and columns",
         """\
-def join_heads(X):
+def unslice_vertically(X):
     *N, h, T, width = X.shape
     return X.swapaxes(1, 2).contiguous().view(*N, T, h * width)
 """: "from the front",
         """\
-def join_heads(X):
+def unslice_vertically(X):
+    return X.transpose(-2, -3).flatten(start_dim=1)
+""": "flatten` counts dimensions from the front",
+        """\
+def unslice_vertically(X):
+    Y = X.flatten(-2)
+    return Y.transpose(-3, -2)
+""": "flatten before you swap",
+        """\
+def unslice_vertically(X):
     return X.movedim(-3, -2)
 """: "still cut",
         """\
-def join_heads(X):
+def unslice_vertically(X):
     *N, h, T, width = X.shape
     return X.transpose(-3, -2).view(*N, T, h * width)
 """: "view size is not compatible",
     },
     right=(
         """\
-def join_heads(X):
+def unslice_vertically(X):
     return torch.cat(X.unbind(-3), dim=-1)
 """,
         """\
-def join_heads(X):
+def unslice_vertically(X):
     *N, h, T, width = X.shape
-    return torch.einsum("...htw->...thw", X).reshape(*N, T, h * width)
+    return X.transpose(-3, -2).reshape(*N, T, h * width)
 """,
         """\
-def join_heads(X):
+def unslice_vertically(X):
     *N, h, T, width = X.shape
     Y = X.new_empty(*N, T, h * width)
     for m in range(h):
