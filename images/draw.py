@@ -310,32 +310,42 @@ def many_heads():
         "X_Q times W_Q gives (N, T, h d_k), sliced into Q (N, h, T, d_k). X_KV times W_K and W_V, "
         "sliced, gives K (N, h, S, d_k) and V (N, h, S, d_v). Q and K give the weights A "
         "(N, h, T, S), A times V gives Y (N, h, T, d_v), unsliced to (N, T, h d_v), and times W_O "
-        "the result (N, T, d_model).",
+        "the result (N, T, d_model). What has a part for each head is drawn as a pile of cards.",
     )  # fmt: skip
+
+    def cards(x, y, width, height, text):
+        """One card for each head, in the colours of heads 0 and 1."""
+        p.box(x + 9, y - 9, width, height, fill=YELLOW)
+        p.box(x, y, width, height, text, BLUE, size=13)
+
     p.box(20, 40, 120, 56, "X_Q\n(N, T, d_model)", GREY, size=13)
     p.box(20, 190, 120, 56, "X_KV\n(N, S, d_model)", GREY, size=13)
     rows = ((40, "W_Q", "Q", "(N, h, T, d_k)"), (140, "W_K", "K", "(N, h, S, d_k)"),
             (240, "W_V", "V", "(N, h, S, d_v)"))  # fmt: skip
     for y, matrix, name, shape in rows:
-        p.box(195, y, 110, 56, f"@ {matrix},\nslice", YELLOW, size=13)
+        p.box(195, y, 110, 56, f"@ {matrix},\nslice", WHITE, size=13)
         p.arrow((305, y + 28), (338, y + 28))
-        p.box(340, y, 120, 56, f"{name}\n{shape}", BLUE, size=13)
+        cards(340, y, 120, 56, f"{name}\n{shape}")
     p.arrow((140, 68), (193, 68))
     p.arrow((140, 212), (193, 172))
     p.arrow((140, 224), (193, 264))
-    p.box(515, 85, 130, 66, "A\n(N, h, T, S)", BLUE, size=13)
-    p.arrow((460, 68), (513, 106))
-    p.arrow((460, 168), (513, 130))
-    p.text(580, 70, "scale, mask, softmax", size=13, italic=True)
-    p.box(515, 215, 130, 66, "Y = A @ V\n(N, h, T, d_v)", BLUE, size=13)
-    p.arrow((580, 151), (580, 213))
-    p.arrow((460, 268), (513, 255))
-    p.box(700, 220, 110, 56, "unslice,\n@ W_O", YELLOW, size=13)
-    p.arrow((645, 248), (698, 248))
+    cards(515, 85, 130, 66, "A\n(N, h, T, S)")
+    p.arrow((469, 68), (513, 106))
+    p.arrow((469, 168), (513, 130))
+    p.text(585, 58, "scale, mask, softmax", size=13, italic=True)
+    cards(515, 215, 130, 66, "Y = A @ V\n(N, h, T, d_v)")
+    p.arrow((580, 151), (580, 204))
+    p.arrow((469, 268), (513, 255))
+    p.box(700, 220, 110, 56, "unslice,\n@ W_O", WHITE, size=13)
+    p.arrow((654, 248), (698, 248))
     p.box(690, 90, 130, 56, "result\n(N, T, d_model)", GREY, size=13)
     p.arrow((755, 220), (755, 148))
     p.text(
-        450, 325, "batch and heads stand in front: N · h attentions at once", size=13, italic=True
+        450,
+        325,
+        "a card for each head; batch and heads stand in front: N · h attentions at once",
+        size=13,
+        italic=True,
     )
     return p.svg()
 
