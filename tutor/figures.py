@@ -201,7 +201,9 @@ def word_scores(panels, words, wanted, caption, varies=None):
         ax.axhline(0, color="#b0b0b0", linewidth=1, zorder=0)
         ax.vlines(places, 0, scores, color=COLOURS[1], linewidth=2, zorder=1)
         ax.scatter(places, scores, color=COLOURS[0], s=45, label="score")
-        ax.scatter(places, wanted, s=130, facecolors="none", edgecolors="black", label="right")
+        ax.scatter(
+            places, wanted, s=130, facecolors="none", edgecolors="black", label="right answer"
+        )
         ax.set_xticks(places, words, rotation=45)
         ax.set(title=title, ylim=(-1.5, 1.5), yticks=(-1, 0, 1), yticklabels=("no", "0", "yes"))
         sns.despine(ax=ax)
