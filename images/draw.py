@@ -541,6 +541,120 @@ def one_row():
     return p.svg()
 
 
+def reach():
+    p = Picture(
+        900, 450, "What each position of a decoder can reach",
+        "Eight rows, the places of the target BOS un cheval noir point EOS PAD PAD. Each row reaches "
+        "the real source tokens a black horse point EOS, and of the target the places up to its own "
+        "that are not padding. Crosses mark what is hidden: padding and the future.",
+    )  # fmt: skip
+    source = ["a", "black", "horse", ".", "[EOS]", "[PAD]", "[PAD]", "[PAD]", "[PAD]"]
+    target = ["[BOS]", "un", "cheval", "noir", ".", "[EOS]", "[PAD]", "[PAD]"]
+    cell, top = 40, 92
+    parts = [
+        (102, "the source, through the memory", source, lambda r, c: source[c] == "[PAD]"),
+        (512, "the target so far", target, lambda r, c: c > r or target[c] == "[PAD]"),
+    ]
+    for x, name, words, hidden in parts:
+        p.text(x + cell * len(words) / 2, 30, name, bold=True)
+        p.grid(x, top, 8, len(words), cell, lambda r, c, m=hidden: LINE if m(r, c) else YELLOW)
+        for c, word in enumerate(words):
+            p.text(x + (c + 0.5) * cell, 76, word, size=12)
+            for r in range(8):
+                if hidden(r, c):
+                    left, y = x + c * cell + 12, top + r * cell + 12
+                    p.parts.append(
+                        f'<path d="M{left} {y} l16 16 m0 -16 l-16 16" stroke="#ffffff" '
+                        'stroke-width="3"/>'
+                    )
+    for r, word in enumerate(target):
+        p.text(94, top + (r + 0.5) * cell, word, size=13, anchor="end")
+    p.text(450, 432, "yellow: False, may be reached  ·  cross on dark: True, may not be", size=14)
+    return p.svg()
+
+
+def questions():
+    p = Picture(
+        900, 210, "Eight questions in one pass",
+        "Upper row, what is read: BOS un homme monte un cheval blanc point. Lower row, what is asked: "
+        "un homme monte un cheval blanc point EOS. An arrow leads from each token that is read to the "
+        "one that must follow it, which stands in the upper row one place to the right.",
+    )  # fmt: skip
+    words = "[BOS] un homme monte un cheval blanc . [EOS]".split()
+    for row, (name, fill) in enumerate((("read", BLUE), ("asked", YELLOW))):
+        y = 40 + row * 90
+        p.text(78, y + 22, name, anchor="end", bold=True)
+        for t in range(8):
+            x = 92 + t * 99
+            p.box(x, y, 86, 44, words[t + row], fill)
+            if row == 0:
+                p.arrow((x + 43, y + 44), (x + 43, y + 88))
+    p.text(484, 194, "place 0 to place 7, from left to right", size=13, italic=True)
+    return p.svg()
+
+
+def cross_attention():
+    p = Picture(
+        900, 300, "Cross-attention: the target asks, the source is asked",
+        "X of the target, T rows, makes the queries Q. The memory of the source, S rows, makes the "
+        "keys K and the values V. The weights A are a rectangle of T rows and S columns; A times V "
+        "has T rows again.",
+    )  # fmt: skip
+    p.box(20, 50, 130, 70, "X, target\n(T, d_model)", BLUE, size=14)
+    p.box(20, 190, 130, 70, "memory, source\n(S, d_model)", GREY, size=14)
+    for x, y, name, ground in ((250, 55, "Q   (T, d_k)", BLUE), (250, 165, "K   (S, d_k)", GREY),
+                               (250, 235, "V   (S, d_v)", GREY)):  # fmt: skip
+        p.box(x, y, 130, 50, name, ground, size=14)
+    p.arrow((150, 85), (248, 80))
+    p.text(198, 66, "W_Q", size=13)
+    p.arrow((150, 215), (248, 191))
+    p.text(198, 186, "W_K", size=13)
+    p.arrow((150, 235), (248, 258))
+    p.text(198, 264, "W_V", size=13)
+    p.arrow((380, 80), (478, 108))
+    p.arrow((380, 190), (478, 150))
+    p.box(480, 85, 180, 90, "A   (T, S)\na row a target token,\na column a source token", YELLOW,
+          size=13)  # fmt: skip
+    p.arrow((660, 130), (738, 130))
+    p.arrow((380, 260), (690, 260), (738, 155))
+    p.box(740, 95, 140, 70, "Y = A V\n(T, d_v)", BLUE, size=14)
+    return p.svg()
+
+
+def decoder_layer():
+    p = Picture(
+        900, 500, "A decoder layer with shapes",
+        "X, N by T by d_model, goes through three sub-layers in turn: masked self-attention with the "
+        "mask of the target, cross-attention that reads the memory with its mask, and feed-forward. "
+        "Around each of them a residual connection and a LayerNorm. The shape stays the same.",
+    )  # fmt: skip
+    steps = [
+        (365, "masked self-attention", "what is written so far?"),
+        (235, "cross-attention", "what does the source say?"),
+        (105, "feed-forward", "what follows from both?"),
+    ]
+    p.text(450, 482, "X   (N, T, d_model)")
+    p.arrow((450, 468), (450, 417))
+    for y, name, question in steps:
+        p.box(330, y, 240, 50, name, BLUE)
+        p.arrow((450, y + 66), (590, y + 66), (590, y - 34), (572, y - 34))
+        p.box(330, y - 50, 240, 32, "+  and LayerNorm", YELLOW, size=14)
+        p.arrow((450, y), (450, y - 16))
+        p.text(620, y + 25, question, size=14, anchor="start", italic=True)
+    p.arrow((450, 315), (450, 287))
+    p.arrow((450, 185), (450, 157))
+    p.arrow((450, 55), (450, 32))
+    p.text(450, 18, "(N, T, d_model)")
+    p.box(60, 365, 200, 50, "mask\n(N, 1, T, T)", GREY, size=13)
+    p.arrow((260, 390), (328, 390))
+    p.box(60, 200, 200, 50, "memory\n(N, S, d_model)", GREY, size=13)
+    p.arrow((260, 232), (328, 250))
+    p.box(60, 265, 200, 50, "memory_mask\n(N, 1, 1, S)", GREY, size=13)
+    p.arrow((260, 283), (328, 268))
+    p.text(602, 431, "residual connection, goes around", size=12, anchor="start", italic=True)
+    return p.svg()
+
+
 PICTURES = {
     draw.__name__: draw
     for draw in (
@@ -558,6 +672,10 @@ PICTURES = {
         shift,
         lookup,
         one_row,
+        questions,
+        reach,
+        cross_attention,
+        decoder_layer,
     )
 }
 

@@ -211,3 +211,38 @@ def rows_as_points(panels, words, marks, caption, alt, varies=None):
         sns.despine(ax=ax)
     figure.set_layout_engine("constrained")
     show(figure, caption, alt, varies)
+
+
+def next_tokens(panels, caption, alt, varies=None):
+    """Bars of the most probable next tokens, side by side: a dict from title to {token: p}."""
+    most = max(map(len, panels.values()))
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, figsize=(3.6 * len(panels), 0.4 * most + 1.2),
+        layout="constrained",
+    )  # fmt: skip
+    for ax, (title, tokens) in zip(axes[0], panels.items(), strict=True):
+        places = range(len(tokens))
+        ax.barh(places, list(tokens.values()), color=COLOURS[0], height=0.7)
+        ax.set(title=title, xlim=(0, 1), xlabel="probability of the next token")
+        ax.set_yticks(places, list(tokens))
+        ax.invert_yaxis()
+        sns.despine(ax=ax)
+    show(figure, caption, alt, varies)
+
+
+def marks(reached, rows, columns, caption, alt, ax_labels):
+    """Booleans (T, S) in the colours of the masks: True is yellow, False a cross on dark."""
+    T, S = reached.shape
+    figure, ax = plt.subplots(figsize=(0.42 * S + 1.2, 0.42 * T + 1.2), layout="constrained")
+    for t in range(T):
+        for s in range(S):
+            colour = "#f7ecb5" if reached[t, s] else "#44546a"
+            ax.add_patch(plt.Rectangle((s, t), 1, 1, facecolor=colour, edgecolor="#44546a"))
+            if not reached[t, s]:
+                ax.text(s + 0.5, t + 0.5, "×", color="white", ha="center", va="center", size=15)
+    ax.set(xlim=(0, S), ylim=(T, 0), aspect="equal", ylabel=ax_labels[0], xlabel=ax_labels[1])
+    ax.set_xticks([s + 0.5 for s in range(S)], columns, rotation=45, ha="right")
+    ax.set_yticks([t + 0.5 for t in range(T)], rows)
+    ax.tick_params(length=0)
+    sns.despine(ax=ax, left=True, bottom=True)
+    show(figure, caption, alt)
