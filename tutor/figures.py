@@ -272,8 +272,8 @@ def token_rows(panels, caption, alt):
     heights = [len(rows) for rows in panels.values()]
     wide = max(len(rows[0]) for rows in panels.values())
     figure, axes = plt.subplots(
-        len(panels), 1, squeeze=False, figsize=(0.92 * wide, 0.36 * sum(heights) + 0.4 * len(heights)),
-        height_ratios=heights, layout="constrained",
+        len(panels), 1, squeeze=False, height_ratios=heights,
+        figsize=(0.92 * wide, 0.36 * sum(heights) + 0.4 * len(heights)), layout="constrained",
     )  # fmt: skip
     for ax, (title, rows) in zip(axes[:, 0], panels.items(), strict=True):
         for n, row in enumerate(rows):
@@ -289,9 +289,9 @@ def token_rows(panels, caption, alt):
 
 
 def rectangles(panels, caption, alt):
-    """Padded batches without their tokens: a dict from title to a list of booleans (N, T), True: real.
+    """Padded batches without their tokens: a dict from title to booleans (N, T), True where real.
 
-    Each panel puts its batches below each other and counts the places that are padding.
+    Each panel puts its list of batches below each other and counts the places that are padding.
     """
     colours = ListedColormap(["#44546a", "#f7ecb5"])
     figure, axes = plt.subplots(
@@ -302,20 +302,19 @@ def rectangles(panels, caption, alt):
         top = 0
         for real in batches:
             N, T = real.shape
-            ax.imshow(real, cmap=colours, vmin=0, vmax=1, aspect="auto", extent=(0, T, top + N, top))
+            place = (0, T, top + N, top)
+            ax.imshow(real, cmap=colours, vmin=0, vmax=1, aspect="auto", extent=place)
             ax.add_patch(plt.Rectangle((0, top), T, N, fill=False, edgecolor="#44546a"))
             top += N + 1
         padding = sum((~real).sum().item() for real in batches)
         ax.set_title(f"{title}: {padding} places of padding")
-        ax.set(xlabel="token", xlim=(0, None), ylim=(top, -1), yticks=[])
+        ax.set(xlabel="token", ylim=(top, -1), yticks=[])
         sns.despine(ax=ax, left=True)
-    axes[0, 0].set(ylabel="sentences, batch by batch", xlim=(0, widest(panels)))
-    axes[0, 0].legend(
+    widest = max(real.shape[1] for batches in panels.values() for real in batches)
+    axes[0, 0].set(ylabel="sentences, batch by batch", xlim=(0, widest + 1))
+    axes[0, 0].set_xticks(range(0, widest + 1, 5))
+    axes[0, -1].legend(
         [plt.Rectangle((0, 0), 1, 1, facecolor=colours(i), edgecolor="#44546a") for i in (1, 0)],
-        ["token", "padding"], loc="lower right",
+        ["token", "padding"], loc="upper right",
     )  # fmt: skip
     show(figure, caption, alt)
-
-
-def widest(panels):
-    return max(real.shape[1] for batches in panels.values() for real in batches) + 1

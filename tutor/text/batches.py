@@ -43,7 +43,7 @@ def longer_side(pair):
 
 
 def cut_by_tokens(pairs, max_tokens):
-    """Cut pairs, sorted by `longer_side`, into groups whose rectangle has at most `max_tokens` places.
+    """Cut pairs, sorted by `longer_side`, into groups of at most `max_tokens` places, padding too.
 
     A pair that is longer than that stands alone. Returns a list of lists of pairs.
     """
