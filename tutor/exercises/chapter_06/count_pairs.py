@@ -119,6 +119,10 @@ def count_pairs(words):
             _count(lambda pieces: [(b, a) for a, b in pairwise(pieces)]),
         ),
         (
+            "Only the first word is counted: see that no `return` stands in the loop.",
+            lambda words: _count(pairwise)(dict([*words.items()][:1])),
+        ),
+        (
             "Those are single pieces; count pairs of neighbours.",
             _count(lambda pieces: pieces),
         ),
@@ -188,7 +192,7 @@ def count_pairs(words):
             pairs[pair] += count
         return pairs
     return pairs
-""": "",
+""": "no `return` stands in the loop",
     },
     right=(
         """\

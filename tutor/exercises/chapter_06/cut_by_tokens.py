@@ -20,6 +20,16 @@ def _cut(fits):
     return cut_by_tokens
 
 
+def _by_number_of_groups(pairs, max_tokens):
+    groups = []
+    for pair in pairs:
+        if groups and longer_side(pair) * (len(groups) + 1) <= max_tokens:
+            groups[-1].append(pair)
+        else:
+            groups.append([pair])
+    return groups
+
+
 def _pair(S, T):
     return [9] * S, [8] * T
 
@@ -90,7 +100,7 @@ def cut_by_tokens(pairs, max_tokens):
             _cut(lambda group, pair, most: len(group) + 1 <= most),
         ),
         (
-            "You look at the width alone. How many rows of that width are there?",
+            "You look at the width alone; multiply it by the rows, with the new pair among them.",
             _cut(lambda group, pair, most: longer_side(pair) <= most),
         ),
         (
@@ -121,6 +131,10 @@ def cut_by_tokens(pairs, max_tokens):
         (
             "BOS or EOS takes a place too: the width is `longer_side(pair)`.",
             _cut(lambda group, pair, most: max(map(len, pair)) * (len(group) + 1) <= most),
+        ),
+        (
+            "You count the groups; the rows are those of the newest group, `groups[-1]`.",
+            _by_number_of_groups,
         ),
         (
             "Each pair stands alone: the condition never holds.",
@@ -193,7 +207,7 @@ def cut_by_tokens(pairs, max_tokens):
         else:
             groups.append([pair])
     return groups
-""": "",
+""": "count the groups",
         """\
 def cut_by_tokens(pairs, max_tokens):
     from tutor.text import batches
