@@ -165,6 +165,29 @@ def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=N
         show(figure, caption, alt, varies)
 
 
+def learning_curves(panels, every, chance, caption, alt):
+    """Shares of right answers while models learn, one panel next to another.
+
+    panels: a dict from title to {name: shares}, one share after each `every` steps. chance: the
+    share that guessing gets, drawn as a thin line.
+    """
+    size = (1.2 + 3.6 * len(panels), 3.6)
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharey=True, figsize=size, layout="constrained"
+    )
+    for ax, (title, lines) in zip(axes[0], panels.items(), strict=True):
+        ax.axhline(chance, color="#767676", linewidth=1)
+        steps = {
+            name: (range(every, every * len(shares) + 1, every), shares)
+            for name, shares in lines.items()
+        }
+        curves(steps, "steps", "right answers" if ax is axes[0][0] else "", "", "", ax=ax)
+        ax.set(title=title, ylim=(0, 1.03))
+        if len(lines) > 1:
+            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), frameon=False)
+    show(figure, caption, alt, varies="training")
+
+
 def word_scores(panels, words, wanted, caption, varies=None):
     """Chapter 01: what a model answers for each word, as dots, and the right answers, as rings.
 
