@@ -29,8 +29,8 @@ one_round = Exercise(
     importance=3,
     minutes=4,
     text="""\
-One round of Muon's polynomial, $3.4445\\,G - 4.7750\\,(G G^T) G + 2.0315\\,(G G^T)^2 G$, for a matrix
-$G$ of any shape.""",
+One round of Muon's polynomial for a matrix $G$ of any shape:
+$3.4445\\,G - 4.7750\\,(G G^T) G + 2.0315\\,(G G^T)^2 G$.""",
     hints=(
         "Give the product G Gᵀ a name first: it is needed three times.",
         "`square = G @ G.mT` has the shape (rows, rows). Its own square is `square @ square`, "

@@ -87,9 +87,7 @@ def token_loss(Z, answers):
         ),
         (
             "Logits are no logarithms of probabilities yet: take `log_softmax` first.",
-            lambda Z, answers: (
-                -Z.gather(-1, answers[..., None])[..., 0][answers != PAD].mean()
-            ),
+            lambda Z, answers: -Z.gather(-1, answers[..., None])[..., 0][answers != PAD].mean(),
         ),
         (
             "The logarithm is missing: you average the probabilities themselves.",
