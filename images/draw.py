@@ -4,6 +4,7 @@ Each function below returns one picture. They have a white ground of their own, 
 read on a light and on a dark page, and a title and description for those who cannot see them.
 """
 
+import math
 from html import escape
 from pathlib import Path
 
@@ -103,29 +104,103 @@ def course_map():
     return p.svg()
 
 
+SENTENCE = ("a", "man", "is", "riding", "a", "white", "horse")
+
+
+def mean_and_choice():
+    p = Picture(
+        900, 250, "A mean and a choice",
+        "Twice the seven words of a sentence in a row, and below them the word riding with a line to "
+        "each. On the left all seven lines are equally thick: a mean. On the right the line to horse is "
+        "thick and the others are thin: a choice.",
+    )  # fmt: skip
+    for left, title, widths in (
+        (20, "a mean: equal shares of all words", [4] * 7),
+        (465, "a choice: most from one word", [1.2] * 6 + [15]),
+    ):
+        p.text(left + 207, 30, title, bold=True)
+        for k, (word, width) in enumerate(zip(SENTENCE, widths, strict=True)):
+            x = left + k * 60
+            p.parts.append(
+                f'<line x1="{left + 207}" y1="192" x2="{x + 27}" y2="106" stroke="{LINE}" '
+                f'stroke-width="{width}"/>'
+            )
+            p.box(x, 66, 55, 40, word, GREY, size=14)
+        p.box(left + 157, 190, 100, 42, "riding", YELLOW)
+    return p.svg()
+
+
 def attention():
     p = Picture(
         900, 330, "Single-head attention",
         "The input X goes through three matrices and becomes queries Q, keys K and values V. Q times "
-        "K transposed gives the scores E; divided by the square root of d_k, masked and put through "
-        "the softmax they become the weights A; A times V is the result Y.",
+        "K transposed gives the scores; divided by the square root of d_k they are E; the softmax of "
+        "each row gives the weights A; A times V is the result Y.",
     )  # fmt: skip
-    p.box(20, 130, 80, 60, "X\n(T, d_model)", GREY, size=12)
+    p.box(14, 130, 92, 60, "X\n(T, d_model)", GREY, size=13)
     for y, name, shape in ((30, "Q", "(T, d_k)"), (130, "K", "(S, d_k)"), (230, "V", "(S, d_v)")):
-        p.arrow((100, 160), (150, y + 30))
-        p.box(152, y, 76, 60, f"W^{name}", YELLOW)
+        p.arrow((106, 160), (150, y + 30))
+        p.box(152, y, 76, 60, f"W_{name}", YELLOW)
         p.arrow((228, y + 30), (264, y + 30))
-        p.box(266, y, 84, 60, f"{name}\n{shape}", BLUE, size=13)
-    p.box(400, 70, 110, 70, "E = Q Kᵀ\n(T, S)", BLUE)
-    p.arrow((350, 60), (398, 95))
-    p.arrow((350, 160), (398, 118))
-    p.box(545, 70, 130, 70, "÷ √d_k, mask,\nsoftmax of rows", YELLOW)
-    p.arrow((510, 105), (543, 105))
-    p.box(710, 70, 60, 70, "A\n(T, S)", BLUE)
+        p.box(266, y, 84, 60, f"{name}\n{shape}", BLUE, size=14)
+    p.box(394, 70, 136, 70, "E = Q Kᵀ / √d_k\n(T, S)", BLUE, size=14)
+    p.arrow((350, 60), (392, 95))
+    p.arrow((350, 160), (392, 118))
+    p.box(565, 70, 110, 70, "softmax\nof each row", YELLOW, size=14)
+    p.arrow((530, 105), (563, 105))
+    p.box(710, 70, 74, 70, "A\n(T, S)", BLUE)
     p.arrow((675, 105), (708, 105))
-    p.box(790, 200, 90, 70, "Y = A V\n(T, d_v)", BLUE)
-    p.arrow((770, 105), (835, 105), (835, 198))
-    p.arrow((350, 260), (788, 240))
+    p.box(780, 205, 104, 70, "Y = A V\n(T, d_v)", BLUE)
+    p.arrow((784, 105), (832, 105), (832, 203))
+    p.arrow((350, 260), (778, 242))
+    return p.svg()
+
+
+def attention_row():
+    p = Picture(
+        900, 470, "One row of attention: riding",
+        "The query of riding is [2, 0]. Its dot products with the keys of the seven words are 0, -2, 0, "
+        "0, 0, 0 and 4. Their exponentials sum to 59.7. Divided by that sum they are the weights: "
+        "0.91 for horse, 0.02 or less for every other word. The weighted values add up to [1.84, 0.02].",
+    )  # fmt: skip
+    query = (2, 0)
+    keys = ((0, 0), (-1, 0), (0, 0), (0, 0), (0, 0), (0, 0), (2, 2))
+    values = ((0, 0), (0, 0), (0, 0), (1, 1), (0, 0), (0, 0), (2, 0))
+    scores = [sum(a * b for a, b in zip(query, key, strict=True)) for key in keys]
+    total = sum(math.exp(score) for score in scores)
+    weights = [math.exp(score) / total for score in scores]
+    result = [sum(w * v[k] for w, v in zip(weights, values, strict=True)) for k in (0, 1)]
+
+    def pair(numbers):
+        return f"[{numbers[0]}, {numbers[1]}]".replace("-", "−")
+
+    for y, name in (
+        (80, "key"),
+        (160, "score = query · key"),
+        (225, "e to the score"),
+        (305, "weight = share of 59.7"),
+        (385, "value"),
+    ):
+        p.text(198, y, name, anchor="end", size=14, italic=True)
+    p.text(198, 120, "query of riding [2, 0]", anchor="end", bold=True, size=14)
+    for k, word in enumerate(SENTENCE):
+        x = 208 + k * 98
+        p.text(x + 44, 32, word, bold=True)
+        p.box(x, 60, 88, 40, pair(keys[k]), BLUE)
+        p.arrow((x + 44, 100), (x + 44, 138))
+        p.box(x, 140, 88, 40, f"{scores[k]}".replace("-", "−"), WHITE)
+        p.arrow((x + 44, 180), (x + 44, 208))
+        p.text(x + 44, 225, f"{math.exp(scores[k]):.3g}")
+        height = 66 * weights[k]
+        p.parts.append(f'<line x1="{x}" y1="326" x2="{x + 88}" y2="326" stroke="{LINE}"/>')
+        p.parts.append(
+            f'<rect x="{x + 8}" y="{326 - height:.1f}" width="26" height="{height:.1f}" '
+            f'fill="{LINE}"/>'
+        )
+        p.text(x + 64, 306, f"{weights[k]:.2f}")
+        p.box(x, 365, 88, 40, pair(values[k]), BLUE)
+    p.text(198, 440, "weights × values, summed", anchor="end", size=14, italic=True)
+    p.box(208, 420, 676, 40, f"result of riding: [{result[0]:.2f}, {result[1]:.2f}]", YELLOW)
     return p.svg()
 
 
@@ -262,6 +337,99 @@ def many_heads():
     p.text(
         450, 325, "batch and heads stand in front: N · h attentions at once", size=13, italic=True
     )
+    return p.svg()
+
+
+def two_rounds():
+    p = Picture(
+        900, 330, "Two rounds of attention answer a question about a caption",
+        "The caption white horse and black bicycle, and the question horse. After round one each noun "
+        "of the caption also holds the colour before it. In round two the question finds its twin, "
+        "the other horse, and takes the colour white from it.",
+    )  # fmt: skip
+    words = ["white", "horse", "and", "black", "bicycle", "horse"]
+    places = [140 + k * 122 + (30 if k == 5 else 0) for k in range(6)]
+    for row, name in enumerate(("what goes in", "after round 1", "after round 2")):
+        y = 30 + row * 105
+        p.text(20, y + 26, name, size=14, anchor="start", italic=True)
+        for k, word in enumerate(words):
+            heard = {(1, 1): "white", (1, 4): "black", (2, 1): "white", (2, 4): "black"}
+            heard[2, 5] = "white"
+            more = heard.get((row, k))
+            text = f"{word}\n+ {more}" if more else word
+            p.box(places[k], y, 100, 52, text, YELLOW if more else BLUE if k < 5 else GREY)
+            if row:
+                p.arrow((places[k] + 50, y - 53), (places[k] + 50, y - 2))
+    for k in (0, 3):  # round 1: from the colour to the noun behind it
+        p.arrow((places[k] + 60, 83), (places[k + 1] + 30, 133))
+    p.arrow((places[1] + 70, 188), (places[5] + 20, 238))  # round 2: from the twin
+    p.text(places[1] + 60, 108, "the word before", size=12, anchor="start", italic=True)
+    p.text(places[5] + 50, 308, "question", size=12, italic=True)
+    p.text(564, 205, "the twin", size=12, anchor="start", italic=True)
+    return p.svg()
+
+
+def clock_hands():
+    p = Picture(
+        900, 400, "Positions as clock hands",
+        "Seven words, and under each of them three clocks. The hand of the first row turns by one "
+        "radian, 57 degrees, a word; that of the second row by a tenth of it, that of the third row "
+        "by a hundredth. All hands start at twelve; no two words show the same three hands.",
+    )  # fmt: skip
+    for pos, word in enumerate("A man is riding a white horse".split()):
+        x = 190 + pos * 108
+        p.text(x, 28, word, bold=True)
+        p.text(x, 52, str(pos), size=13)
+        for pair in range(3):
+            y, angle = 112 + pair * 108, pos / 10**pair
+            right, up = math.sin(angle), math.cos(angle)
+            p.parts.append(
+                f'<circle cx="{x}" cy="{y}" r="42" fill="{(BLUE, YELLOW, GREY)[pair]}" '
+                f'stroke="{LINE}"/>'
+            )
+            p.arrow((x, y), (round(x + 36 * right, 2), round(y - 36 * up, 2)))
+    for pair, (name, period) in enumerate((("pair 0", 6.3), ("pair 1", 63), ("pair 2", 628))):
+        y = 112 + pair * 108
+        p.text(20, y - 12, name, anchor="start", bold=True)
+        p.text(20, y + 12, f"round in {period} words", size=12, anchor="start")
+    return p.svg()
+
+
+def encoder_layer():
+    p = Picture(
+        900, 400, "One encoder layer, post-norm, with shapes",
+        "X of shape N, S, d_model goes through multi-head attention and dropout, is added to itself, "
+        "and passes a LayerNorm. The result goes through the feed-forward network and dropout, is "
+        "added to itself, and passes a second LayerNorm. The shape at the end is that at the start.",
+    )  # fmt: skip
+
+    def sub_layer(y, title, boxes, inner):
+        p.text(100, y - 84, title, bold=True, anchor="start")
+        p.box(30, y - 26, 96, 52, "X\n(N, S, d_model)", GREY, size=12)
+        p.arrow((126, y), (166, y))
+        p.arrow((146, y), (146, y - 56), (610, y - 56), (610, y - 20))
+        p.text(380, y - 67, "residual", size=12, italic=True)
+        x = 168
+        for k, (text, width) in enumerate(boxes):
+            p.box(x, y - 30, width, 60, text, BLUE, size=13)
+            p.arrow((x + width, y), (590 if k else x + width + 46, y))
+            x += width + 48
+        p.text(370, y + 48, inner, size=12)
+        p.box(592, y - 18, 36, 36, "+", WHITE, size=20)
+        p.arrow((628, y), (656, y))
+        p.box(658, y - 30, 100, 60, "LayerNorm", YELLOW, size=13)
+        p.arrow((758, y), (786, y))
+        p.box(788, y - 26, 96, 52, "X\n(N, S, d_model)", GREY, size=12)
+
+    sub_layer(
+        110, "1  Words listen to each other", [("multi-head attention", 260), ("dropout", 80)],
+        "Q, K: (N, h, S, d_k)   V: (N, h, S, d_v)   weights A: (N, h, S, S)",
+    )  # fmt: skip
+    sub_layer(
+        300, "2  Each word works on what it heard", [("linear, ReLU, linear", 260), ("dropout", 80)],
+        "(N, S, d_model)  →  (N, S, d_ff)  →  (N, S, d_model)",
+    )  # fmt: skip
+    p.arrow((836, 136), (836, 190), (78, 190), (78, 272))
     return p.svg()
 
 
@@ -433,20 +601,205 @@ def training_loop():
     return p.svg()
 
 
+def lookup():
+    p = Picture(
+        910, 330, "A lookup",
+        "Left, a table of 8 rows and 9 columns, one row for each of the words a, man, is, riding, "
+        "horse, bicycle, white, black. Right, three rows for a white horse, the ids 0, 6 and 4: "
+        "arrows lead from rows 0, 6 and 4 of the table to them, and the numbers are the same.",
+    )  # fmt: skip
+    words = "a man is riding horse bicycle white black".split()
+    W = """
+        0.12 -0.76 1.34 0.58 -1.21 0.44 -0.09 0.72 -0.33
+        -0.45 1.05 0.39 -0.97 0.18 -1.56 0.87 0.23 -0.12
+        1.23 -0.64 0.07 0.92 -0.31 0.51 -1.22 0.84 -0.77
+        -0.19 0.34 0.88 -1.03 1.15 -0.42 0.65 -0.91 0.00
+        0.48 -1.14 0.26 0.71 -0.53 1.38 -0.66 0.97 -0.28
+        0.16 0.62 -0.85 1.04 -0.11 -0.76 0.89 -1.34 0.43
+        -0.58 1.11 0.30 -0.69 0.93 -0.37 -1.05 0.57 0.22
+        0.35 -0.99 0.79 0.18 -0.82 1.20 -0.48 0.61 -0.13""".split()
+    ids, side, left, right = [0, 6, 4], 36, 100, 566
+
+    def row(i, x, y, fill):
+        for column in range(9):
+            p.box(x + column * side, y, side, 30, W[9 * i + column], fill, size=11)
+
+    for i, word in enumerate(words):
+        p.text(left - 10, 75 + 32 * i, f"{i} {word}", anchor="end")
+        row(i, left, 60 + 32 * i, BLUE if i in ids else WHITE)
+    for t, i in enumerate(ids):
+        y = 110 + 60 * t
+        row(i, right, y, BLUE)
+        p.text(right - 10, y + 15, f"{i} {words[i]}", anchor="end")
+        p.arrow((left + 9 * side, 75 + 32 * i), (right - 76, y + 15))
+    p.text(left + 4.5 * side, 36, "the table W   (vocab_size, d_model) = (8, 9)", bold=True)
+    p.text(right + 4.5 * side, 80, "the sentence X   (T, d_model) = (3, 9)", bold=True)
+    return p.svg()
+
+
+def one_row():
+    p = Picture(
+        900, 270, "One row for two meanings",
+        "Above, the words a man is riding a white horse; its French is monte. Below, the "
+        "words a man is riding a bicycle; its French is fait du. From riding in both "
+        "sentences an arrow leads to the same row 3 of the table.",
+    )  # fmt: skip
+    row = "-0.19 0.34 0.88 -1.03 1.15 -0.42 0.65 -0.91 0.00".split()
+    for y, sentence, french in (
+        (24, "a man is riding a white horse", "monte"),
+        (204, "a man is riding a bicycle", "fait (du)"),
+    ):
+        for t, word in enumerate(sentence.split()):
+            p.box(20 + 92 * t, y, 84, 42, word, YELLOW if word == "riding" else GREY)
+        p.text(700, y + 13, "French for riding:", anchor="start", size=13)
+        p.text(700, y + 33, french, anchor="start", bold=True, italic=True, size=17)
+    for column, number in enumerate(row):
+        p.box(122 + 44 * column, 114, 44, 42, number, BLUE, size=13)
+    p.text(112, 135, "row 3", anchor="end", bold=True)
+    p.arrow((338, 66), (338, 112))
+    p.arrow((338, 204), (338, 158))
+    return p.svg()
+
+
+def reach():
+    p = Picture(
+        900, 450, "What each position of a decoder can reach",
+        "Eight rows, the places of the target BOS un cheval noir point EOS PAD PAD. Each row reaches "
+        "the real source tokens a black horse point EOS, and of the target the places up to its own "
+        "that are not padding. Crosses mark what is hidden: padding and the future.",
+    )  # fmt: skip
+    source = ["a", "black", "horse", ".", "[EOS]", "[PAD]", "[PAD]", "[PAD]", "[PAD]"]
+    target = ["[BOS]", "un", "cheval", "noir", ".", "[EOS]", "[PAD]", "[PAD]"]
+    cell, top = 40, 92
+    parts = [
+        (102, "the source, through the memory", source, lambda r, c: source[c] == "[PAD]"),
+        (512, "the target so far", target, lambda r, c: c > r or target[c] == "[PAD]"),
+    ]
+    for x, name, words, hidden in parts:
+        p.text(x + cell * len(words) / 2, 30, name, bold=True)
+        p.grid(x, top, 8, len(words), cell, lambda r, c, m=hidden: LINE if m(r, c) else YELLOW)
+        for c, word in enumerate(words):
+            p.text(x + (c + 0.5) * cell, 76, word, size=12)
+            for r in range(8):
+                if hidden(r, c):
+                    left, y = x + c * cell + 12, top + r * cell + 12
+                    p.parts.append(
+                        f'<path d="M{left} {y} l16 16 m0 -16 l-16 16" stroke="#ffffff" '
+                        'stroke-width="3"/>'
+                    )
+    for r, word in enumerate(target):
+        p.text(94, top + (r + 0.5) * cell, word, size=13, anchor="end")
+    p.text(450, 432, "yellow: False, may be reached  ·  cross on dark: True, may not be", size=14)
+    return p.svg()
+
+
+def questions():
+    p = Picture(
+        900, 210, "Eight questions in one pass",
+        "Upper row, what is read: BOS un homme monte un cheval blanc point. Lower row, what is asked: "
+        "un homme monte un cheval blanc point EOS. An arrow leads from each token that is read to the "
+        "one that must follow it, which stands in the upper row one place to the right.",
+    )  # fmt: skip
+    words = "[BOS] un homme monte un cheval blanc . [EOS]".split()
+    for row, (name, fill) in enumerate((("read", BLUE), ("asked", YELLOW))):
+        y = 40 + row * 90
+        p.text(78, y + 22, name, anchor="end", bold=True)
+        for t in range(8):
+            x = 92 + t * 99
+            p.box(x, y, 86, 44, words[t + row], fill)
+            if row == 0:
+                p.arrow((x + 43, y + 44), (x + 43, y + 88))
+    p.text(484, 194, "place 0 to place 7, from left to right", size=13, italic=True)
+    return p.svg()
+
+
+def cross_attention():
+    p = Picture(
+        900, 300, "Cross-attention: the target asks, the source is asked",
+        "X of the target, T rows, makes the queries Q. The memory of the source, S rows, makes the "
+        "keys K and the values V. The weights A are a rectangle of T rows and S columns; A times V "
+        "has T rows again.",
+    )  # fmt: skip
+    p.box(20, 50, 130, 70, "X, target\n(T, d_model)", BLUE, size=14)
+    p.box(20, 190, 130, 70, "memory, source\n(S, d_model)", GREY, size=14)
+    for x, y, name, ground in ((250, 55, "Q   (T, d_k)", BLUE), (250, 165, "K   (S, d_k)", GREY),
+                               (250, 235, "V   (S, d_v)", GREY)):  # fmt: skip
+        p.box(x, y, 130, 50, name, ground, size=14)
+    p.arrow((150, 85), (248, 80))
+    p.text(198, 66, "W_Q", size=13)
+    p.arrow((150, 215), (248, 191))
+    p.text(198, 186, "W_K", size=13)
+    p.arrow((150, 235), (248, 258))
+    p.text(198, 264, "W_V", size=13)
+    p.arrow((380, 80), (478, 108))
+    p.arrow((380, 190), (478, 150))
+    p.box(480, 85, 180, 90, "A   (T, S)\na row a target token,\na column a source token", YELLOW,
+          size=13)  # fmt: skip
+    p.arrow((660, 130), (738, 130))
+    p.arrow((380, 260), (690, 260), (738, 155))
+    p.box(740, 95, 140, 70, "Y = A V\n(T, d_v)", BLUE, size=14)
+    return p.svg()
+
+
+def decoder_layer():
+    p = Picture(
+        900, 500, "A decoder layer with shapes",
+        "X, N by T by d_model, goes through three sub-layers in turn: masked self-attention with the "
+        "mask of the target, cross-attention that reads the memory with its mask, and feed-forward. "
+        "Around each of them a residual connection and a LayerNorm. The shape stays the same.",
+    )  # fmt: skip
+    steps = [
+        (365, "masked self-attention", "what is written so far?"),
+        (235, "cross-attention", "what does the source say?"),
+        (105, "feed-forward", "what follows from both?"),
+    ]
+    p.text(450, 482, "X   (N, T, d_model)")
+    p.arrow((450, 468), (450, 417))
+    for y, name, question in steps:
+        p.box(330, y, 240, 50, name, BLUE)
+        p.arrow((450, y + 66), (590, y + 66), (590, y - 34), (572, y - 34))
+        p.box(330, y - 50, 240, 32, "+  and LayerNorm", YELLOW, size=14)
+        p.arrow((450, y), (450, y - 16))
+        p.text(620, y + 25, question, size=14, anchor="start", italic=True)
+    p.arrow((450, 315), (450, 287))
+    p.arrow((450, 185), (450, 157))
+    p.arrow((450, 55), (450, 32))
+    p.text(450, 18, "(N, T, d_model)")
+    p.box(60, 365, 200, 50, "mask\n(N, 1, T, T)", GREY, size=13)
+    p.arrow((260, 390), (328, 390))
+    p.box(60, 200, 200, 50, "memory\n(N, S, d_model)", GREY, size=13)
+    p.arrow((260, 232), (328, 250))
+    p.box(60, 265, 200, 50, "memory_mask\n(N, 1, 1, S)", GREY, size=13)
+    p.arrow((260, 283), (328, 268))
+    p.text(602, 431, "residual connection, goes around", size=12, anchor="start", italic=True)
+    return p.svg()
+
+
 PICTURES = {
     draw.__name__: draw
     for draw in (
         course_map,
         architecture,
+        mean_and_choice,
         attention,
+        attention_row,
         two_heads,
         packing,
         slicing,
         many_heads,
+        two_rounds,
+        clock_hands,
+        encoder_layer,
         norms,
         masks,
         shift,
         training_loop,
+        lookup,
+        one_row,
+        questions,
+        reach,
+        cross_attention,
+        decoder_layer,
     )
 }
 
