@@ -628,6 +628,33 @@ def architecture():
     return p.svg()
 
 
+def training_loop():
+    p = Picture(
+        900, 330, "The training loop",
+        "A circle of five boxes. A batch goes into the model, which gives logits; with the answers of "
+        "the batch they give the loss, one number; backward gives a gradient for every weight; the "
+        "optimizer moves the weights of the model, and the next batch comes.",
+    )  # fmt: skip
+    p.box(30, 50, 150, 64, "batch\nsource, target_in", GREY, size=14)
+    p.arrow((180, 82), (248, 82))
+    p.box(250, 50, 150, 64, "model\nits weights", YELLOW, size=14)
+    p.arrow((400, 82), (468, 82))
+    p.box(470, 50, 170, 64, "logits\n(N, T, vocab_size)", BLUE, size=14)
+    p.arrow((640, 82), (708, 82))
+    p.box(710, 50, 160, 64, "loss\none number", BLUE, size=14)
+    p.arrow((105, 50), (105, 22), (790, 22), (790, 48))
+    p.text(555, 36, "target_out: the answers", size=13, italic=True)
+    p.arrow((790, 114), (790, 218))
+    p.text(778, 166, "loss.backward()", size=13, anchor="end", italic=True)
+    p.box(700, 220, 180, 64, "gradients\none for every weight", BLUE, size=14)
+    p.arrow((700, 252), (432, 252))
+    p.box(220, 220, 210, 64, "optimizer\na small step against them", YELLOW, size=14)
+    p.arrow((325, 220), (325, 116))
+    p.text(337, 168, "new weights", size=13, anchor="start", italic=True)
+    p.text(325, 306, "then the next batch", size=13, italic=True)
+    return p.svg()
+
+
 def lookup():
     p = Picture(
         910, 330, "A lookup",
@@ -821,6 +848,7 @@ PICTURES = {
         masks,
         text_to_batch,
         merges,
+        training_loop,
         lookup,
         one_row,
         questions,

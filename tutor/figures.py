@@ -9,7 +9,7 @@ import seaborn as sns
 import torch
 from IPython.display import HTML, Image, display
 from matplotlib.colors import ListedColormap
-from matplotlib.ticker import FixedLocator
+from matplotlib.ticker import FixedLocator, NullFormatter
 
 COLOURS = [plt.get_cmap("cividis")(x) for x in (0.0, 0.4, 0.65, 0.82)]
 STYLES = ["-", "--", "-.", ":"]  # so that no line is told by its colour alone
@@ -163,6 +163,59 @@ def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=N
     sns.despine(ax=ax)
     if figure is not None:
         show(figure, caption, alt, varies)
+
+
+def loss_panels(panels, caption, alt, mean_of=10):
+    """Runs side by side: a dict from a panel's title to {name: losses}; log scale, running means.
+
+    mean_of: a point is the mean of so many steps, because the loss of single batches jumps.
+    """
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, figsize=(9.6, 3.6), layout="constrained"
+    )
+    for ax, (title, runs) in zip(axes[0], panels.items(), strict=True):
+        means = {
+            name: torch.tensor(losses).unfold(0, mean_of, 1).mean(-1)
+            for name, losses in runs.items()
+        }
+        lines = {name: (range(mean_of, mean_of + len(m)), m) for name, m in means.items()}
+        curves(lines, "step", "", "", "", log_y=True, ax=ax)
+        ax.set_title(title)
+        ax.yaxis.set_major_formatter("{x:g}")
+        low, high = ax.get_ylim()
+        ax.yaxis.set_minor_formatter("{x:g}" if high < 10 * low else NullFormatter())
+    axes[0][0].set_ylabel("loss, nats a token")
+    show(figure, caption, alt, varies="training")
+
+
+def sentences(sources, written, right, caption, alt):
+    """What a model wrote at several steps: one row a step, one column a source sentence.
+
+    written: a dict from step to one text for each source; right: the translations wanted. What is
+    right is bold and ticked; what is much longer than the right text is cut.
+    """
+    figure = plt.figure(figsize=(9.8, 0.32 * (len(written) + 1.6)))
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, 1), ylim=(len(written) + 0.2, -1.1))
+    ax.axis("off")
+    ax.axhline(0, color="black", linewidth=1)
+    ax.text(0.045, -0.5, "step", style="italic", va="center", size=9, ha="right")
+    rows = {(step, row - 0.4): texts for row, (step, texts) in enumerate(written.items(), start=1)}
+    for step, y in rows:
+        ax.text(0.045, y, f"{step:,}", va="center", size=9, ha="right")
+    longest = [max(map(len, pair)) + 6 for pair in zip(sources, right, strict=True)]
+    x = 0.075
+    for i, (source, wanted) in enumerate(zip(sources, right, strict=True)):
+        ax.text(x, -0.5, source, style="italic", va="center", size=9)
+        for (_, y), texts in rows.items():
+            text, ok = texts[i], texts[i] == wanted
+            if len(text) > len(wanted) + 4:
+                text = text[: len(wanted) + 3] + "…"
+            text = f"{text}  ✓" if ok else text or "(nothing)"
+            weight = "bold" if ok else "normal"
+            ax.text(x, y, text.replace("$", r"\$"), va="center", size=9, weight=weight)
+        x += 0.92 * longest[i] / sum(longest)
+    show(figure, caption, alt, varies="training")
 
 
 def learning_curves(panels, every, chance, caption, alt):

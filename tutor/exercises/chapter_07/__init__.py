@@ -1,10 +1,11 @@
-"""Exercises of chapter 07: the loss, the schedule, the loop."""
+"""Exercises of chapter 07: the loss, the loop, the schedule."""
 
+ON_PAGE = ("token_loss", "one_step", "one_round")
 ORDER = (
-    "loss_in_bits",
-    "smoothed_loss",
+    "take_steps",
     "paper_rate",
     "steady_results",
-    "take_steps",
+    "loss_in_bits",
+    "smoothed_loss",
     "too_good_to_be_true",
 )

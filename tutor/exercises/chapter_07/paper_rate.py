@@ -17,7 +17,7 @@ def _from_step_1(step, peak, warmup):
 paper_rate = Exercise(
     name="paper_rate",
     chapter="07",
-    section="How fast to learn: warm-up and decay",
+    section="How large a step?",
     kind=WRITE,
     title="The paper's curve, as high as you like",
     goal="Write a warm-up schedule that is right at step 0 and at its peak.",

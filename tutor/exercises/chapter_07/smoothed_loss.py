@@ -101,7 +101,7 @@ neither half of the loss. At least one token is real; a row may be nothing but p
         "Do the padding first: keep the logits and targets of real tokens only. What is left has "
         "no batch any more, which makes the rest easier.",
         "With `real = targets != PAD`, `logits[real]` has the shape (tokens, V) and "
-        "`targets[real]` (tokens,). The chapter's `loss_by_hand` takes these.",
+        "`targets[real]` (tokens,).",
         "`q` is full of `smoothing / V`, plus `1 - smoothing` at the right tokens. The loss of a "
         "token is `-(q * logits.log_softmax(-1)).sum(-1)`.",
     ),
