@@ -132,7 +132,7 @@ def mean_and_choice():
 
 def attention():
     p = Picture(
-        900, 330, "Single-head attention",
+        900, 304, "Single-head attention",
         "The input X goes through three matrices and becomes queries Q, keys K and values V. Q times "
         "K transposed gives the scores; divided by the square root of d_k they are E; the softmax of "
         "each row gives the weights A; A times V is the result Y.",
@@ -150,9 +150,9 @@ def attention():
     p.arrow((530, 105), (563, 105))
     p.box(710, 70, 74, 70, "A\n(T, S)", BLUE)
     p.arrow((675, 105), (708, 105))
-    p.box(780, 205, 104, 70, "Y = A V\n(T, d_v)", BLUE)
-    p.arrow((784, 105), (832, 105), (832, 203))
-    p.arrow((350, 260), (778, 242))
+    p.box(780, 225, 104, 70, "Y = A V\n(T, d_v)", BLUE)
+    p.arrow((784, 105), (832, 105), (832, 223))
+    p.arrow((350, 260), (778, 260))
     return p.svg()
 
 
