@@ -4,6 +4,7 @@ Each function below returns one picture. They have a white ground of their own, 
 read on a light and on a dark page, and a title and description for those who cannot see them.
 """
 
+import math
 from html import escape
 from pathlib import Path
 
@@ -103,29 +104,103 @@ def course_map():
     return p.svg()
 
 
+SENTENCE = ("a", "man", "is", "riding", "a", "white", "horse")
+
+
+def mean_and_choice():
+    p = Picture(
+        900, 250, "A mean and a choice",
+        "Twice the seven words of a sentence in a row, and below them the word riding with a line to "
+        "each. On the left all seven lines are equally thick: a mean. On the right the line to horse is "
+        "thick and the others are thin: a choice.",
+    )  # fmt: skip
+    for left, title, widths in (
+        (20, "a mean: equal shares of all words", [4] * 7),
+        (465, "a choice: most from one word", [1.2] * 6 + [15]),
+    ):
+        p.text(left + 207, 30, title, bold=True)
+        for k, (word, width) in enumerate(zip(SENTENCE, widths, strict=True)):
+            x = left + k * 60
+            p.parts.append(
+                f'<line x1="{left + 207}" y1="192" x2="{x + 27}" y2="106" stroke="{LINE}" '
+                f'stroke-width="{width}"/>'
+            )
+            p.box(x, 66, 55, 40, word, GREY, size=14)
+        p.box(left + 157, 190, 100, 42, "riding", YELLOW)
+    return p.svg()
+
+
 def attention():
     p = Picture(
         900, 330, "Single-head attention",
         "The input X goes through three matrices and becomes queries Q, keys K and values V. Q times "
-        "K transposed gives the scores E; divided by the square root of d_k, masked and put through "
-        "the softmax they become the weights A; A times V is the result Y.",
+        "K transposed gives the scores; divided by the square root of d_k they are E; the softmax of "
+        "each row gives the weights A; A times V is the result Y.",
     )  # fmt: skip
-    p.box(20, 130, 80, 60, "X\n(T, d_model)", GREY, size=12)
+    p.box(14, 130, 92, 60, "X\n(T, d_model)", GREY, size=13)
     for y, name, shape in ((30, "Q", "(T, d_k)"), (130, "K", "(S, d_k)"), (230, "V", "(S, d_v)")):
-        p.arrow((100, 160), (150, y + 30))
-        p.box(152, y, 76, 60, f"W^{name}", YELLOW)
+        p.arrow((106, 160), (150, y + 30))
+        p.box(152, y, 76, 60, f"W_{name}", YELLOW)
         p.arrow((228, y + 30), (264, y + 30))
-        p.box(266, y, 84, 60, f"{name}\n{shape}", BLUE, size=13)
-    p.box(400, 70, 110, 70, "E = Q Kᵀ\n(T, S)", BLUE)
-    p.arrow((350, 60), (398, 95))
-    p.arrow((350, 160), (398, 118))
-    p.box(545, 70, 130, 70, "÷ √d_k, mask,\nsoftmax of rows", YELLOW)
-    p.arrow((510, 105), (543, 105))
-    p.box(710, 70, 60, 70, "A\n(T, S)", BLUE)
+        p.box(266, y, 84, 60, f"{name}\n{shape}", BLUE, size=14)
+    p.box(394, 70, 136, 70, "E = Q Kᵀ / √d_k\n(T, S)", BLUE, size=14)
+    p.arrow((350, 60), (392, 95))
+    p.arrow((350, 160), (392, 118))
+    p.box(565, 70, 110, 70, "softmax\nof each row", YELLOW, size=14)
+    p.arrow((530, 105), (563, 105))
+    p.box(710, 70, 74, 70, "A\n(T, S)", BLUE)
     p.arrow((675, 105), (708, 105))
-    p.box(790, 200, 90, 70, "Y = A V\n(T, d_v)", BLUE)
-    p.arrow((770, 105), (835, 105), (835, 198))
-    p.arrow((350, 260), (788, 240))
+    p.box(780, 205, 104, 70, "Y = A V\n(T, d_v)", BLUE)
+    p.arrow((784, 105), (832, 105), (832, 203))
+    p.arrow((350, 260), (778, 242))
+    return p.svg()
+
+
+def attention_row():
+    p = Picture(
+        900, 470, "One row of attention: riding",
+        "The query of riding is [2, 0]. Its dot products with the keys of the seven words are 0, -2, 0, "
+        "0, 0, 0 and 4. Their exponentials sum to 59.7. Divided by that sum they are the weights: "
+        "0.91 for horse, 0.02 or less for every other word. The weighted values add up to [1.84, 0.02].",
+    )  # fmt: skip
+    query = (2, 0)
+    keys = ((0, 0), (-1, 0), (0, 0), (0, 0), (0, 0), (0, 0), (2, 2))
+    values = ((0, 0), (0, 0), (0, 0), (1, 1), (0, 0), (0, 0), (2, 0))
+    scores = [sum(a * b for a, b in zip(query, key, strict=True)) for key in keys]
+    total = sum(math.exp(score) for score in scores)
+    weights = [math.exp(score) / total for score in scores]
+    result = [sum(w * v[k] for w, v in zip(weights, values, strict=True)) for k in (0, 1)]
+
+    def pair(numbers):
+        return f"[{numbers[0]}, {numbers[1]}]".replace("-", "−")
+
+    for y, name in (
+        (80, "key"),
+        (160, "score = query · key"),
+        (225, "e to the score"),
+        (305, "weight = share of 59.7"),
+        (385, "value"),
+    ):
+        p.text(198, y, name, anchor="end", size=14, italic=True)
+    p.text(198, 120, "query of riding [2, 0]", anchor="end", bold=True, size=14)
+    for k, word in enumerate(SENTENCE):
+        x = 208 + k * 98
+        p.text(x + 44, 32, word, bold=True)
+        p.box(x, 60, 88, 40, pair(keys[k]), BLUE)
+        p.arrow((x + 44, 100), (x + 44, 138))
+        p.box(x, 140, 88, 40, f"{scores[k]}".replace("-", "−"), WHITE)
+        p.arrow((x + 44, 180), (x + 44, 208))
+        p.text(x + 44, 225, f"{math.exp(scores[k]):.3g}")
+        height = 66 * weights[k]
+        p.parts.append(f'<line x1="{x}" y1="326" x2="{x + 88}" y2="326" stroke="{LINE}"/>')
+        p.parts.append(
+            f'<rect x="{x + 8}" y="{326 - height:.1f}" width="26" height="{height:.1f}" '
+            f'fill="{LINE}"/>'
+        )
+        p.text(x + 64, 306, f"{weights[k]:.2f}")
+        p.box(x, 365, 88, 40, pair(values[k]), BLUE)
+    p.text(198, 440, "weights × values, summed", anchor="end", size=14, italic=True)
+    p.box(208, 420, 676, 40, f"result of riding: [{result[0]:.2f}, {result[1]:.2f}]", YELLOW)
     return p.svg()
 
 
@@ -406,12 +481,74 @@ def architecture():
     return p.svg()
 
 
+def lookup():
+    p = Picture(
+        910, 330, "A lookup",
+        "Left, a table of 8 rows and 9 columns, one row for each of the words a, man, is, riding, "
+        "horse, bicycle, white, black. Right, three rows for a white horse, the ids 0, 6 and 4: "
+        "arrows lead from rows 0, 6 and 4 of the table to them, and the numbers are the same.",
+    )  # fmt: skip
+    words = "a man is riding horse bicycle white black".split()
+    W = """
+        0.12 -0.76 1.34 0.58 -1.21 0.44 -0.09 0.72 -0.33
+        -0.45 1.05 0.39 -0.97 0.18 -1.56 0.87 0.23 -0.12
+        1.23 -0.64 0.07 0.92 -0.31 0.51 -1.22 0.84 -0.77
+        -0.19 0.34 0.88 -1.03 1.15 -0.42 0.65 -0.91 0.00
+        0.48 -1.14 0.26 0.71 -0.53 1.38 -0.66 0.97 -0.28
+        0.16 0.62 -0.85 1.04 -0.11 -0.76 0.89 -1.34 0.43
+        -0.58 1.11 0.30 -0.69 0.93 -0.37 -1.05 0.57 0.22
+        0.35 -0.99 0.79 0.18 -0.82 1.20 -0.48 0.61 -0.13""".split()
+    ids, side, left, right = [0, 6, 4], 36, 100, 566
+
+    def row(i, x, y, fill):
+        for column in range(9):
+            p.box(x + column * side, y, side, 30, W[9 * i + column], fill, size=11)
+
+    for i, word in enumerate(words):
+        p.text(left - 10, 75 + 32 * i, f"{i} {word}", anchor="end")
+        row(i, left, 60 + 32 * i, BLUE if i in ids else WHITE)
+    for t, i in enumerate(ids):
+        y = 110 + 60 * t
+        row(i, right, y, BLUE)
+        p.text(right - 10, y + 15, f"{i} {words[i]}", anchor="end")
+        p.arrow((left + 9 * side, 75 + 32 * i), (right - 76, y + 15))
+    p.text(left + 4.5 * side, 36, "the table W   (vocab_size, d_model) = (8, 9)", bold=True)
+    p.text(right + 4.5 * side, 80, "the sentence X   (T, d_model) = (3, 9)", bold=True)
+    return p.svg()
+
+
+def one_row():
+    p = Picture(
+        900, 270, "One row for two meanings",
+        "Above, the words a man is riding a white horse; its French is monte. Below, the "
+        "words a man is riding a bicycle; its French is fait du. From riding in both "
+        "sentences an arrow leads to the same row 3 of the table.",
+    )  # fmt: skip
+    row = "-0.19 0.34 0.88 -1.03 1.15 -0.42 0.65 -0.91 0.00".split()
+    for y, sentence, french in (
+        (24, "a man is riding a white horse", "monte"),
+        (204, "a man is riding a bicycle", "fait (du)"),
+    ):
+        for t, word in enumerate(sentence.split()):
+            p.box(20 + 92 * t, y, 84, 42, word, YELLOW if word == "riding" else GREY)
+        p.text(700, y + 13, "French for riding:", anchor="start", size=13)
+        p.text(700, y + 33, french, anchor="start", bold=True, italic=True, size=17)
+    for column, number in enumerate(row):
+        p.box(122 + 44 * column, 114, 44, 42, number, BLUE, size=13)
+    p.text(112, 135, "row 3", anchor="end", bold=True)
+    p.arrow((338, 66), (338, 112))
+    p.arrow((338, 204), (338, 158))
+    return p.svg()
+
+
 PICTURES = {
     draw.__name__: draw
     for draw in (
         course_map,
         architecture,
+        mean_and_choice,
         attention,
+        attention_row,
         two_heads,
         packing,
         slicing,
@@ -419,6 +556,8 @@ PICTURES = {
         norms,
         masks,
         shift,
+        lookup,
+        one_row,
     )
 }
 

@@ -814,6 +814,7 @@ def test_audit_command_line(monkeypatch, capsys):
     bank = {f"def triple(X): return {n} * X": "" for n in (4, 5, 6)}
     monkeypatch.setattr("tutor.check.__main__.chapters", lambda: ["02"])
     monkeypatch.setattr("tutor.check.__main__.of_chapter", lambda _: [make(wrong=bank)])
+    monkeypatch.setattr("tutor.check.__main__.on_page", lambda _: ())
     assert main(["--audit"]) == main(["--audit", "02"]) == 0
     counts = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert counts["exercises"] == 1 and counts["wrong_answers"] == 3 and counts["slipped"] == 0

@@ -73,8 +73,9 @@ def course(tmp_path_factory):
     hand_in(folder, "endless", {**solved, first: loop, second: leave})
     loud = "for _ in range(200):\n    print('x' * 1_000_000)\nimport sys\nsys.exit()"
     copied = "from tutor.attention import compute_attention_matrix\n"
-    copied += "def attend(Q, K, V):\n    return compute_attention_matrix(Q, K) @ V"
-    hand_in(folder, "loud", {**solved, second: loud, "attend": copied})
+    copied += "def no_peeking(Q, K, V, hidden):\n"
+    copied += "    return compute_attention_matrix(Q, K, hidden) @ V"
+    hand_in(folder, "loud", {**solved, second: loud, "no_peeking": copied})
     hand_in(folder, "killer", {**solved, first: "import os\nos._exit(0)"})
     log = nbgrader(folder, "autograde", NAME, status=1)  # one submission kills its kernel
     nbgrader(folder, "generate_feedback", NAME)
@@ -111,7 +112,7 @@ def test_everybody_gets_what_they_earned(course):
     assert got["deleted"] == {**FULL, first: 0}  # a deleted test is put back
     assert got["edited"] == {**nothing, first: FULL[first]}  # edited ones too
     assert got["endless"] == {**FULL, first: 0, second: 0}
-    assert got["loud"] == {**FULL, second: 0, "attend": 0}
+    assert got["loud"] == {**FULL, second: 0, "no_peeking": 0}
     assert "killer" in log and set(got.get("killer", {}).values()) <= {None}
 
 

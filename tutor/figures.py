@@ -117,21 +117,28 @@ def heat_maps(
         ax.set_ylabel(ax_labels[0] if ax is axes[0][0] else "")
         ax.tick_params(axis="y", rotation=0)
         ax.tick_params(axis="x", rotation=45 if max(map(len, map(str, keys))) > 3 else 0)
-        words.append(in_words(A, queries, keys, title))
+        words.append(in_words(A, queries, keys, title, varies))
     show(figure, caption, " ".join(words), varies)
 
 
-def in_words(A, queries, keys, title=""):
-    """A heat map as text: its size and, row by row, the largest weight, to one decimal."""
+def in_words(A, queries, keys, title="", varies=None):
+    """A heat map as text: its size and, row by row, the largest weight, to one decimal.
+
+    Where the weights vary from machine to machine, only what has more than half of a row.
+    """
     rows = []
     for query, row in zip(queries, A, strict=True):
         # Rounded before the largest is chosen, so that ties fall the same way on every machine.
         top = (row * 20).round().argmax().item()
-        most = f"{keys[top]} ({row[top].item():.1f})" if row.any() else "nothing"
+        if varies:
+            most = keys[top] if row[top] > 0.5 else "no single one"
+        else:
+            most = f"{keys[top]} ({row[top].item():.1f})" if row.any() else "nothing"
         rows.append(f"{query} to {most}")
     name = f" «{title}»" if title else ""
     head = f"Heat map{name} of {len(queries)} rows and {len(keys)} columns."
-    return f"{head} Largest weight in each row: {', '.join(rows)}."
+    what = "More than half" if varies else "Largest weight"
+    return f"{head} {what} in each row: {', '.join(rows)}."
 
 
 def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=None, varies=None):
@@ -155,3 +162,52 @@ def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=N
     sns.despine(ax=ax)
     if figure is not None:
         show(figure, caption, alt, varies)
+
+
+def word_scores(panels, words, wanted, caption, varies=None):
+    """Chapter 01: what a model answers for each word, as dots, and the right answers, as rings.
+
+    panels: a dict from title to the scores (vocab_size); wanted: 1 for yes and -1 for no.
+    """
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharey=True, figsize=(4.6 * len(panels), 3.2),
+        layout="constrained",
+    )  # fmt: skip
+    places = range(len(words))
+    for ax, (title, scores) in zip(axes[0], panels.items(), strict=True):
+        ax.axhline(0, color="#b0b0b0", linewidth=1, zorder=0)
+        ax.vlines(places, 0, scores, color=COLOURS[1], linewidth=2, zorder=1)
+        ax.scatter(places, scores, color=COLOURS[0], s=45, label="score")
+        ax.scatter(places, wanted, s=130, facecolors="none", edgecolors="black", label="right")
+        ax.set_xticks(places, words, rotation=45)
+        ax.set(title=title, ylim=(-1.5, 1.5), yticks=(-1, 0, 1), yticklabels=("no", "0", "yes"))
+        sns.despine(ax=ax)
+    axes[0][-1].legend(frameon=False, loc="lower left", bbox_to_anchor=(1, 0.4))
+    yes = {
+        title: [word for word, score in zip(words, scores, strict=True) if score > 0]
+        for title, scores in [("Right", wanted), *panels.items()]
+    }
+    said = [f"{title}: {', '.join(above) or 'none'}." for title, above in yes.items()]
+    show(figure, caption, f"Scores of {len(words)} words. Above zero are: {' '.join(said)}", varies)
+
+
+def rows_as_points(panels, words, marks, caption, alt, varies=None):
+    """Chapter 01: tables of two columns, each row a point in the plane, joined to the origin.
+
+    panels: a dict from title to a table (vocab_size, 2); marks: matplotlib's marker for each word.
+    """
+    figure, axes = plt.subplots(1, len(panels), figsize=(4.8 * len(panels), 4.2))
+    for ax, (title, rows) in zip(axes, panels.items(), strict=True):
+        middle = rows.mean(dim=0)
+        for i, (x, y) in enumerate(rows.tolist()):
+            ax.plot([0, x], [0, y], color="#b0b0b0", linewidth=1, zorder=1)
+            ax.scatter(x, y, marker=marks[i], color=COLOURS[0], s=45, zorder=2)
+            crowd = sum((row - rows[i]).norm() < 0.1 * rows.norm(dim=1).max() for row in rows[:i])
+            side = -1 if x < middle[0] else 1
+            ax.annotate(words[i], (x, y), (9 * side, -13 * int(crowd)), va="center",
+                        textcoords="offset points", ha="right" if side < 0 else "left")  # fmt: skip
+        ax.set(title=title, xlabel="column 0", ylabel="column 1", aspect="equal")
+        ax.margins(0.3)
+        sns.despine(ax=ax)
+    figure.set_layout_engine("constrained")
+    show(figure, caption, alt, varies)

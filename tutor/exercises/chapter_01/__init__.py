@@ -1,10 +1,4 @@
-"""Exercises of chapter 01: lookups, the rows that learn, the two ends of a table."""
+"""Exercises of chapter 01: lookups, and the rows that learn."""
 
-ORDER = (
-    "gradient_of_rows",
-    "gradient_of_table",
-    "smallest_model",
-    "ids_fit",
-    "learning_table",
-    "why_the_factor",
-)
+ON_PAGE = ("look_up", "gradient_of_table")
+ORDER = ("gradient_of_rows", "ids_fit", "learning_table")

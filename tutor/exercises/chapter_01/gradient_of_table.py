@@ -1,43 +1,44 @@
 """Hand out the gradients."""
 
 import torch
+import torch.nn.functional as F
 
 from tutor.check.exercise import WRITE, Exercise
 
 
 def _gradient_of_table(ids, G, vocab_size):
     gradient = torch.zeros(vocab_size, G.shape[-1], dtype=G.dtype)
-    return gradient.index_add(0, ids.flatten(), G.flatten(0, -2))
+    return gradient.index_add(0, ids, G)
 
 
 def _last_ones(ids, G, vocab_size):
     gradient = torch.zeros(vocab_size, G.shape[-1])
-    for i, g in zip(ids.flatten().tolist(), G.flatten(0, -2), strict=True):
+    for i, g in zip(ids.tolist(), G, strict=True):
         gradient[i] = g
     return gradient
 
 
 def _first_ones(ids, G, vocab_size):
-    return _last_ones(ids.flatten().flip(0), G.flatten(0, -2).flip(0), vocab_size)
+    return _last_ones(ids.flip(0), G.flip(0), vocab_size)
 
 
 def _counts(ids, vocab_size):
-    return torch.bincount(ids.flatten(), minlength=vocab_size)[:, None]
+    return torch.bincount(ids, minlength=vocab_size)[:, None]
 
 
 def _cases_of_gradients():
-    yield torch.tensor([[2]]), torch.randn(1, 1, 2), 3
-    yield torch.tensor([[0, 2, 0]]), torch.randn(1, 3, 2), 4
-    yield torch.tensor([[1, 0], [1, 4], [3, 3]]), torch.randn(3, 2, 1), 5
-    yield torch.randint(7, (4, 5)), torch.randn(4, 5, 3), 7
-    yield torch.randint(20, (1, 9)), torch.randn(1, 9, 6), 20
-    yield torch.zeros(3, 2, dtype=torch.int64), torch.randn(3, 2, 4), 1
-    yield torch.tensor([[1, 1]]), torch.zeros(1, 2, 3), 2
+    yield torch.tensor([2]), torch.randn(1, 2), 3
+    yield torch.tensor([0, 2, 0]), torch.randn(3, 2), 4
+    yield torch.tensor([1, 0, 1, 4, 3, 3]), torch.randn(6, 1), 5
+    yield torch.randint(7, (20,)), torch.randn(20, 3), 7
+    yield torch.randint(20, (9,)), torch.randn(9, 6), 20
+    yield torch.zeros(6, dtype=torch.int64), torch.randn(6, 4), 1
+    yield torch.tensor([1, 1]), torch.zeros(2, 3), 2
 
 
 def _keeps_the_dtype(answer):
-    G = torch.randn(1, 2, 3, dtype=torch.float64)
-    return answer(torch.tensor([[1, 0]]), G, 2).dtype == G.dtype
+    G = torch.randn(2, 3, dtype=torch.float64)
+    return answer(torch.tensor([1, 0]), G, 2).dtype == G.dtype
 
 
 gradient_of_table = Exercise(
@@ -49,41 +50,35 @@ gradient_of_table = Exercise(
     goal="Write the backward pass of a lookup.",
     difficulty=3,
     importance=5,
-    minutes=12,
+    minutes=5,
     text="""\
 A lookup has taken the rows `ids` out of a table, and from above arrives one gradient for each word.
-Write the gradient of the whole table: row $r$ is the sum of $G_{nt}$ over all places where
-$i_{nt} = r$. A row that nobody asked for is zero. The ids come as a batch of sentences.""",
+Write the gradient of the whole table: row $r$ is the sum of $G_t$ over all places where
+$x_t = r$. A row that nobody asked for is zero.""",
     hints=(
         "There are two ways: a loop that hands out the gradients one by one, or the formula "
         "$H^T G$ with one-hot rows.",
-        "Both need a plain list of words in place of sentences: `ids.flatten()` has the shape "
-        "(N * T,), and `G.flatten(0, 1)` has the shape (N * T, d_model).",
-        "`F.one_hot(ids.flatten(), vocab_size)` makes the rows of $H$. They are whole numbers: "
-        "turn them into the dtype of `G` before you multiply.",
+        "For the loop, start from `torch.zeros(vocab_size, G.shape[1], dtype=G.dtype)`. For the "
+        "formula, `F.one_hot(ids, vocab_size)` makes the rows of $H$.",
+        "One-hot rows are whole numbers: give them the dtype of `G` with `.to(G.dtype)` before "
+        "you multiply.",
     ),
     stub='''\
 def gradient_of_table(ids, G, vocab_size):
-    """The gradient of an embedding table after a lookup.
+    """The gradient (vocab_size, d_model) of a table asked for ids (T), from G (T, d_model).
 
-    ids: int64 tensor (N, T), the rows that were asked for
-    G: float tensor (N, T, d_model), the gradient from above
-    vocab_size: int, rows of the table
-    Returns: float tensor (vocab_size, d_model), with the dtype of G
+    It has the dtype of G.
     """
-    raise NotImplementedError
+    ...  # two lines, or a loop
 ''',
     solution='''\
 def gradient_of_table(ids, G, vocab_size):
-    """The gradient of an embedding table after a lookup.
+    """The gradient (vocab_size, d_model) of a table asked for ids (T), from G (T, d_model).
 
-    ids: int64 tensor (N, T), the rows that were asked for
-    G: float tensor (N, T, d_model), the gradient from above
-    vocab_size: int, rows of the table
-    Returns: float tensor (vocab_size, d_model), with the dtype of G
+    It has the dtype of G.
     """
-    H = F.one_hot(ids.flatten(), vocab_size).to(G.dtype)  # (N * T, vocab_size)
-    return H.T @ G.flatten(0, 1)  # (vocab_size, d_model)
+    H = F.one_hot(ids, vocab_size).to(G.dtype)  # (T, vocab_size)
+    return H.T @ G  # (vocab_size, d_model)
 ''',
     reference=_gradient_of_table,
     cases=_cases_of_gradients,
@@ -114,16 +109,6 @@ def gradient_of_table(ids, G, vocab_size):
             lambda ids, G, vocab_size: _gradient_of_table(ids, G, vocab_size) / ids.numel(),
         ),
         (
-            "Only the first sentence of the batch hands out its gradients.",
-            lambda ids, G, vocab_size: _gradient_of_table(ids[:1], G[:1], vocab_size),
-        ),
-        (
-            "You keep the sentences apart; there is one table for the whole batch.",
-            lambda ids, G, vocab_size: torch.stack(
-                [_gradient_of_table(i, g, vocab_size) for i, g in zip(ids, G, strict=True)]
-            ),
-        ),
-        (
             "Your gradient is turned round; the table has a row for each word, d_model columns.",
             lambda ids, G, vocab_size: _gradient_of_table(ids, G, vocab_size).T,
         ),
@@ -140,6 +125,11 @@ def gradient_of_table(ids, G, vocab_size):
             "You look up the gradient in place of handing it out: ids say to which row of the "
             "table a gradient goes.",
             lambda ids, G, vocab_size: G[ids],
+        ),
+        (
+            "`F.one_hot` gives whole numbers, and a product needs one dtype: put "
+            "`.to(G.dtype)` behind it.",
+            lambda ids, G, vocab_size: F.one_hot(ids, vocab_size).T @ G,
         ),
     ),
     properties=(
@@ -159,18 +149,17 @@ def gradient_of_table(ids, G, vocab_size):
         """\
 def gradient_of_table(ids, G, vocab_size):
     grad = torch.zeros(vocab_size, G.shape[-1])
-    grad[ids.flatten()] += G.flatten(0, 1)
+    grad[ids] += G
     return grad
 """: "last gradient alone",
         """\
 def gradient_of_table(ids, G, vocab_size):
     grad = torch.zeros(vocab_size, G.shape[-1])
     seen = set()
-    for sentence, gradients in zip(ids, G):
-        for i, g in zip(sentence.tolist(), gradients):
-            if i not in seen:
-                grad[i] = g
-            seen.add(i)
+    for i, g in zip(ids.tolist(), G):
+        if i not in seen:
+            grad[i] = g
+        seen.add(i)
     return grad
 """: "first gradient alone",
         """\
@@ -195,35 +184,28 @@ def gradient_of_table(ids, G, vocab_size):
 """: "by the number of words",
         """\
 def gradient_of_table(ids, G, vocab_size):
-    grad = torch.zeros(vocab_size, G.shape[-1])
-    for i, g in zip(ids[0], G[0]):
-        grad[i] += g
-    return grad
-""": "only the first sentence",
-        """\
-def gradient_of_table(ids, G, vocab_size):
     H = F.one_hot(ids, vocab_size).float()
-    return H.transpose(-2, -1) @ G
-""": "keep the sentences apart",
-        """\
-def gradient_of_table(ids, G, vocab_size):
-    H = F.one_hot(ids, vocab_size).float()
-    return torch.einsum("ntv,ntd->dv", H, G)
+    return G.T @ H
 """: "turned round",
         """\
 def gradient_of_table(ids, G, vocab_size):
-    rows = sorted(set(ids.flatten().tolist()))
+    rows = sorted(set(ids.tolist()))
     return torch.stack([G[ids == r].sum(dim=0) for r in rows])
 """: "the table has more rows",
         """\
 def gradient_of_table(ids, G, vocab_size):
-    H = F.one_hot(ids.flatten()).to(G.dtype)
-    return torch.einsum("tv,td->vd", H, G.flatten(0, 1))
+    H = F.one_hot(ids).to(G.dtype)
+    return torch.einsum("tv,td->vd", H, G)
 """: "ends with the largest id",
         """\
 def gradient_of_table(ids, G, vocab_size):
-    H = F.one_hot(ids.flatten(), vocab_size)
-    return H.T @ G.flatten(0, 1)
+    H = F.one_hot(ids, vocab_size)
+    return H.T @ G
+""": "whole numbers",
+        """\
+def gradient_of_table(ids, G, vocab_size):
+    H = F.one_hot(ids, vocab_size).to(G.dtype)
+    return H @ G
 """: "RuntimeError",
         """\
 def gradient_of_table(ids, G, vocab_size):
@@ -235,13 +217,13 @@ def gradient_of_table(ids, G, vocab_size):
         """\
 def gradient_of_table(ids, G, vocab_size):
     grad = torch.zeros(vocab_size, G.shape[-1])
-    for i, g in zip(ids.flatten().tolist(), G.flatten(0, 1)):
+    for i, g in zip(ids.tolist(), G):
         grad[i] += g
     return grad
 """: "with a G of float64",
         """\
 def gradient_of_table(ids, G, vocab_size):
-    return F.one_hot(ids.flatten(), vocab_size).float().T @ G.flatten(0, 1)
+    return F.one_hot(ids, vocab_size).float().T @ G
 """: "with a G of float64",
         """\
 def gradient_of_table(ids, G, vocab_size):
@@ -254,9 +236,8 @@ def gradient_of_table(ids, G, vocab_size):
         """\
 def gradient_of_table(ids, G, vocab_size):
     grad = torch.zeros(vocab_size, G.shape[-1], dtype=G.dtype)
-    for n in range(ids.shape[0]):
-        for t in range(ids.shape[1]):
-            grad[ids[n, t]] += G[n, t]
+    for t in range(len(ids)):
+        grad[ids[t]] += G[t]
     return grad
 """,
         """\
@@ -268,7 +249,7 @@ def gradient_of_table(ids, G, vocab_size):
         """\
 def gradient_of_table(ids, G, vocab_size):
     H = F.one_hot(ids, vocab_size).to(G)
-    return torch.einsum("ntv,ntd->vd", H, G)
+    return torch.einsum("tv,td->vd", H, G)
 """,
         """\
 def gradient_of_table(ids, G, vocab_size):

@@ -32,7 +32,7 @@ def _cases_of_ids():
 ids_fit = Exercise(
     name="ids_fit",
     chapter="01",
-    section="Ids must be smaller than the number of rows",
+    section="What can go wrong",
     kind=MEND,
     title="No bigger than the number of rows",
     goal="Say which ids a table has rows for.",

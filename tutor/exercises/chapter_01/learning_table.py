@@ -46,8 +46,8 @@ learning_table = Exercise(
     importance=3,
     minutes=8,
     text="""\
-A model puts the table of this chapter into a layer, in which id 0 is the word *the*. It looks up
-the right vectors. But in training every word moves, and *the* never does. **Find the mistake and
+A model puts the table of this chapter into a layer, in which id 0 is the word *a*. It looks up
+the right vectors. But in training every word moves, and *a* never does. **Find the mistake and
 mend it.** The layer must hold the numbers of `W`, and every row that is looked up must learn. (The
 check compares two things: item 0 is what was looked up, item 1 the gradient of the table.)""",
     hints=(

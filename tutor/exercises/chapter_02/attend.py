@@ -7,13 +7,13 @@ from tutor.exercises.chapter_02.shared import cases, right_attention, scores
 attend = Exercise(
     name="attend",
     chapter="02",
-    section="All rows: a loop, then one product",
+    section="Attention in three lines",
     kind=WRITE,
     title="Attention in three lines",
     goal="Write attention from its formula, for any batch.",
     difficulty=2,
     importance=5,
-    minutes=10,
+    minutes=5,
     text="""\
 Write $Y = \\text{softmax}(Q K^T / \\sqrt{d_k})\\, V$. Queries and keys may come from different
 sentences, so $T$ and $S$ differ. Any number of batch dimensions may stand in front.""",
@@ -26,28 +26,15 @@ sentences, so $T$ and $S$ differ. Any number of batch dimensions may stand in fr
     ),
     stub='''\
 def attend(Q, K, V):
-    """Attention without a mask.
-
-    Q: float tensor (..., T, d_k)
-    K: float tensor (..., S, d_k)
-    V: float tensor (..., S, d_v)
-    Returns Y: float tensor (..., T, d_v)
-    """
-    raise NotImplementedError
+    """Q: (..., T, d_k), K: (..., S, d_k), V: (..., S, d_v). Returns Y: (..., T, d_v)."""
+    ...  # three lines: scores, weights, result
 ''',
-    solution='''\
+    solution="""\
 def attend(Q, K, V):
-    """Attention without a mask.
-
-    Q: float tensor (..., T, d_k)
-    K: float tensor (..., S, d_k)
-    V: float tensor (..., S, d_v)
-    Returns Y: float tensor (..., T, d_v)
-    """
     E = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (..., T, S)
     A = E.softmax(dim=-1)  # (..., T, S)
     return A @ V  # (..., T, d_v)
-''',
+""",
     reference=right_attention,
     cases=cases,
     gradient=True,

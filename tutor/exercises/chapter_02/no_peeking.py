@@ -23,7 +23,7 @@ def _cases_with_future():
 no_peeking = Exercise(
     name="no_peeking",
     chapter="02",
-    section="What can go wrong",
+    section="Words that may not be seen",
     kind=MEND,
     title="Every word reads the answer",
     goal="Tell the two polarities of a mask apart.",
@@ -36,7 +36,7 @@ every word reads the words that come after it. **Find the mistake and mend it.**
 `F.scaled_dot_product_attention`, if you like.""",
     hints=(
         "What does `True` mean in `hidden`, and what does it mean to PyTorch's function?",
-        "The section shows both polarities under *Check it*, where the mask meets PyTorch.",
+        "The section shows both polarities in its proof, where our mask meets PyTorch.",
         "`~` turns a tensor of booleans over.",
     ),
     stub='''\

@@ -5,7 +5,7 @@ from tutor.check.exercise import PREDICT, Exercise
 weights_of_two_keys = Exercise(
     name="weights_of_two_keys",
     chapter="02",
-    section="One row by hand",
+    section="Attention in three lines",
     kind=PREDICT,
     title="Two keys, one query",
     goal="Go from scores to weights on paper.",
