@@ -567,7 +567,7 @@ def toy_tree(p, nodes, state, thick, columns):
         p.text(85 + place * 178, 28, title, size=13, bold=True)
 
     def at(name):
-        return 85 + nodes[name][1] * 178, nodes[name][2]
+        return 85 + nodes[name][1] * 178, nodes[name][2] + 16
 
     for name, (parent, *_) in nodes.items():
         if parent:
@@ -609,7 +609,7 @@ def greedy_tree():
 
 def beam_tree():
     p = Picture(
-        900, 520, "Beam search on the toy with two beams",
+        900, 540, "Beam search on the toy with two beams",
         "Step 0 keeps un 0.5 and une 0.4 and drops EOS 0.1. Step 1 keeps une boîte 0.36 and un box "
         "0.20 and drops the others. Step 2 keeps une boîte rouge 0.18 and une boîte EOS 0.162; un "
         "box rouge 0.12 falls out. Step 3 adds une boîte rouge EOS 0.144 and une boîte rouge vif "
@@ -623,9 +623,9 @@ def beam_tree():
     state |= dict.fromkeys(("une boîte end", "red end"), "ended")
     columns = ["start", "step 0 writes", "step 1 writes", "step 2 writes", "step 3 writes"]
     toy_tree(p, nodes, state, ("une", "une boîte", "une boîte end"), columns)
-    p.text(450, 475, "blue: kept and live  ·  yellow, double frame: kept and finished  ·  "
+    p.text(450, 496, "blue: kept and live  ·  yellow, double frame: kept and finished  ·  "
            "dashed, ×: fell out of the pool", size=14)  # fmt: skip
-    p.text(450, 500, "thick: the winner", size=14)
+    p.text(450, 520, "thick: the winner", size=14)
     return p.svg()
 
 

@@ -58,7 +58,7 @@ def _forbid_sentences(Z):
 choose_next = Exercise(
     name="choose_next",
     chapter="08",
-    section="A real caption",
+    section="The same in tensors",
     kind=WRITE,
     title="One token that may be written",
     goal="Choose the most probable token, and never one that is no word.",

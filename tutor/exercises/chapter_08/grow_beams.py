@@ -80,7 +80,7 @@ def _pad_too_late(total, log_p, ended):
 grow_beams = Exercise(
     name="grow_beams",
     chapter="08",
-    section="A real caption",
+    section="The same in tensors",
     kind=WRITE,
     title="The three rules in tensors",
     goal="Grow live beams and keep finished ones, in one pool.",
