@@ -216,8 +216,8 @@ def rows_as_points(panels, words, marks, caption, alt, varies=None):
 def kept_tokens(rows, caption, alt):
     """Chapter 08: bars of the most probable next tokens, cut or not.
 
-    rows: a list of rows of panels, each a dict from title to (tokens, shares, keep): the bars of
-    tokens that `keep` marks True are full, the others are hatched and lightly coloured.
+    rows: a list of rows of panels, each a dict from title to (tokens, shares, keep). Tokens that
+    `keep` marks False have a cross, and their bars are hatched.
     """
     wide = max(map(len, rows))
     figure, axes = plt.subplots(
@@ -230,7 +230,8 @@ def kept_tokens(rows, caption, alt):
                     i, share, height=0.7, hatch=None if stays else "///", edgecolor=COLOURS[0],
                     color=COLOURS[0] if stays else "white",
                 )  # fmt: skip
-            ax.set(title=title, xlim=(0, 1), yticks=range(len(tokens)), yticklabels=tokens)
+            names = [t if stays else f"× {t}" for t, stays in zip(tokens, keep, strict=True)]
+            ax.set(title=title, xlim=(0, 1), yticks=range(len(tokens)), yticklabels=names)
             ax.invert_yaxis()
             sns.despine(ax=ax)
     for ax in axes[-1]:
