@@ -310,33 +310,136 @@ def many_heads():
         "X_Q times W_Q gives (N, T, h d_k), sliced into Q (N, h, T, d_k). X_KV times W_K and W_V, "
         "sliced, gives K (N, h, S, d_k) and V (N, h, S, d_v). Q and K give the weights A "
         "(N, h, T, S), A times V gives Y (N, h, T, d_v), unsliced to (N, T, h d_v), and times W_O "
-        "the result (N, T, d_model).",
+        "the result (N, T, d_model). What has a part for each head is drawn as a pile of cards.",
     )  # fmt: skip
+
+    def cards(x, y, width, height, text):
+        """One card for each head, in the colours of heads 0 and 1."""
+        p.box(x + 9, y - 9, width, height, fill=YELLOW)
+        p.box(x, y, width, height, text, BLUE, size=13)
+
     p.box(20, 40, 120, 56, "X_Q\n(N, T, d_model)", GREY, size=13)
     p.box(20, 190, 120, 56, "X_KV\n(N, S, d_model)", GREY, size=13)
     rows = ((40, "W_Q", "Q", "(N, h, T, d_k)"), (140, "W_K", "K", "(N, h, S, d_k)"),
             (240, "W_V", "V", "(N, h, S, d_v)"))  # fmt: skip
     for y, matrix, name, shape in rows:
-        p.box(195, y, 110, 56, f"@ {matrix},\nslice", YELLOW, size=13)
+        p.box(195, y, 110, 56, f"@ {matrix},\nslice", WHITE, size=13)
         p.arrow((305, y + 28), (338, y + 28))
-        p.box(340, y, 120, 56, f"{name}\n{shape}", BLUE, size=13)
+        cards(340, y, 120, 56, f"{name}\n{shape}")
     p.arrow((140, 68), (193, 68))
     p.arrow((140, 212), (193, 172))
     p.arrow((140, 224), (193, 264))
-    p.box(515, 85, 130, 66, "A\n(N, h, T, S)", BLUE, size=13)
-    p.arrow((460, 68), (513, 106))
-    p.arrow((460, 168), (513, 130))
-    p.text(580, 70, "scale, mask, softmax", size=13, italic=True)
-    p.box(515, 215, 130, 66, "Y = A @ V\n(N, h, T, d_v)", BLUE, size=13)
-    p.arrow((580, 151), (580, 213))
-    p.arrow((460, 268), (513, 255))
-    p.box(700, 220, 110, 56, "unslice,\n@ W_O", YELLOW, size=13)
-    p.arrow((645, 248), (698, 248))
+    cards(515, 85, 130, 66, "A\n(N, h, T, S)")
+    p.arrow((469, 68), (513, 106))
+    p.arrow((469, 168), (513, 130))
+    p.text(585, 58, "scale, mask, softmax", size=13, italic=True)
+    cards(515, 215, 130, 66, "Y = A @ V\n(N, h, T, d_v)")
+    p.arrow((580, 151), (580, 204))
+    p.arrow((469, 268), (513, 255))
+    p.box(700, 220, 110, 56, "unslice,\n@ W_O", WHITE, size=13)
+    p.arrow((654, 248), (698, 248))
     p.box(690, 90, 130, 56, "result\n(N, T, d_model)", GREY, size=13)
     p.arrow((755, 220), (755, 148))
     p.text(
-        450, 325, "batch and heads stand in front: N · h attentions at once", size=13, italic=True
+        450,
+        325,
+        "a card for each head; batch and heads stand in front: N · h attentions at once",
+        size=13,
+        italic=True,
     )
+    return p.svg()
+
+
+def two_rounds():
+    p = Picture(
+        900, 330, "Two rounds of attention answer a question about a caption",
+        "The caption white horse and black bicycle, and the question horse. After round one each noun "
+        "of the caption also holds the colour before it. In round two the question finds its twin, "
+        "the other horse, and takes the colour white from it.",
+    )  # fmt: skip
+    words = ["white", "horse", "and", "black", "bicycle", "horse"]
+    places = [140 + k * 122 + (30 if k == 5 else 0) for k in range(6)]
+    for row, name in enumerate(("what goes in", "after round 1", "after round 2")):
+        y = 30 + row * 105
+        p.text(20, y + 26, name, size=14, anchor="start", italic=True)
+        for k, word in enumerate(words):
+            heard = {(1, 1): "white", (1, 4): "black", (2, 1): "white", (2, 4): "black"}
+            heard[2, 5] = "white"
+            more = heard.get((row, k))
+            text = f"{word}\n+ {more}" if more else word
+            p.box(places[k], y, 100, 52, text, YELLOW if more else BLUE if k < 5 else GREY)
+            if row:
+                p.arrow((places[k] + 50, y - 53), (places[k] + 50, y - 2))
+    for k in (0, 3):  # round 1: from the colour to the noun behind it
+        p.arrow((places[k] + 60, 83), (places[k + 1] + 30, 133))
+    p.arrow((places[1] + 70, 188), (places[5] + 20, 238))  # round 2: from the twin
+    p.text(places[1] + 60, 108, "the word before", size=12, anchor="start", italic=True)
+    p.text(places[5] + 50, 308, "question", size=12, italic=True)
+    p.text(564, 205, "the twin", size=12, anchor="start", italic=True)
+    return p.svg()
+
+
+def clock_hands():
+    p = Picture(
+        900, 400, "Positions as clock hands",
+        "Seven words, and under each of them three clocks. The hand of the first row turns by one "
+        "radian, 57 degrees, a word; that of the second row by a tenth of it, that of the third row "
+        "by a hundredth. All hands start at twelve; no two words show the same three hands.",
+    )  # fmt: skip
+    for pos, word in enumerate("A man is riding a white horse".split()):
+        x = 190 + pos * 108
+        p.text(x, 28, word, bold=True)
+        p.text(x, 52, str(pos), size=13)
+        for pair in range(3):
+            y, angle = 112 + pair * 108, pos / 10**pair
+            right, up = math.sin(angle), math.cos(angle)
+            p.parts.append(
+                f'<circle cx="{x}" cy="{y}" r="42" fill="{(BLUE, YELLOW, GREY)[pair]}" '
+                f'stroke="{LINE}"/>'
+            )
+            p.arrow((x, y), (round(x + 36 * right, 2), round(y - 36 * up, 2)))
+    for pair, (name, period) in enumerate((("pair 0", 6.3), ("pair 1", 63), ("pair 2", 628))):
+        y = 112 + pair * 108
+        p.text(20, y - 12, name, anchor="start", bold=True)
+        p.text(20, y + 12, f"round in {period} words", size=12, anchor="start")
+    return p.svg()
+
+
+def encoder_layer():
+    p = Picture(
+        900, 400, "One encoder layer, post-norm, with shapes",
+        "X of shape N, S, d_model goes through multi-head attention and dropout, is added to itself, "
+        "and passes a LayerNorm. The result goes through the feed-forward network and dropout, is "
+        "added to itself, and passes a second LayerNorm. The shape at the end is that at the start.",
+    )  # fmt: skip
+
+    def sub_layer(y, title, boxes, inner):
+        p.text(100, y - 84, title, bold=True, anchor="start")
+        p.box(30, y - 26, 96, 52, "X\n(N, S, d_model)", GREY, size=12)
+        p.arrow((126, y), (166, y))
+        p.arrow((146, y), (146, y - 56), (610, y - 56), (610, y - 20))
+        p.text(380, y - 67, "residual", size=12, italic=True)
+        x = 168
+        for k, (text, width) in enumerate(boxes):
+            p.box(x, y - 30, width, 60, text, BLUE, size=13)
+            p.arrow((x + width, y), (590 if k else x + width + 46, y))
+            x += width + 48
+        p.text(370, y + 48, inner, size=12)
+        p.box(592, y - 18, 36, 36, "+", WHITE, size=20)
+        p.arrow((628, y), (656, y))
+        p.box(658, y - 30, 100, 60, "LayerNorm", YELLOW, size=13)
+        p.arrow((758, y), (786, y))
+        p.box(788, y - 26, 96, 52, "X\n(N, S, d_model)", GREY, size=12)
+
+    sub_layer(
+        110, "1  Words listen to each other", [("multi-head attention", 260), ("dropout", 80)],
+        "Q, K: (N, h, S, d_k)   V: (N, h, S, d_v)   weights A: (N, h, S, S)",
+    )  # fmt: skip
+    sub_layer(
+        300, "2  Each word works on what it heard", [("linear, ReLU, linear", 260), ("dropout", 80)],
+        "(N, S, d_model)  →  (N, S, d_ff)  →  (N, S, d_model)",
+    )  # fmt: skip
+    p.arrow((836, 136), (836, 190), (78, 190), (78, 272))
     return p.svg()
 
 
@@ -690,6 +793,120 @@ def beams_share():
     return p.svg()
 
 
+def reach():
+    p = Picture(
+        900, 450, "What each position of a decoder can reach",
+        "Eight rows, the places of the target BOS un cheval noir point EOS PAD PAD. Each row reaches "
+        "the real source tokens a black horse point EOS, and of the target the places up to its own "
+        "that are not padding. Crosses mark what is hidden: padding and the future.",
+    )  # fmt: skip
+    source = ["a", "black", "horse", ".", "[EOS]", "[PAD]", "[PAD]", "[PAD]", "[PAD]"]
+    target = ["[BOS]", "un", "cheval", "noir", ".", "[EOS]", "[PAD]", "[PAD]"]
+    cell, top = 40, 92
+    parts = [
+        (102, "the source, through the memory", source, lambda r, c: source[c] == "[PAD]"),
+        (512, "the target so far", target, lambda r, c: c > r or target[c] == "[PAD]"),
+    ]
+    for x, name, words, hidden in parts:
+        p.text(x + cell * len(words) / 2, 30, name, bold=True)
+        p.grid(x, top, 8, len(words), cell, lambda r, c, m=hidden: LINE if m(r, c) else YELLOW)
+        for c, word in enumerate(words):
+            p.text(x + (c + 0.5) * cell, 76, word, size=12)
+            for r in range(8):
+                if hidden(r, c):
+                    left, y = x + c * cell + 12, top + r * cell + 12
+                    p.parts.append(
+                        f'<path d="M{left} {y} l16 16 m0 -16 l-16 16" stroke="#ffffff" '
+                        'stroke-width="3"/>'
+                    )
+    for r, word in enumerate(target):
+        p.text(94, top + (r + 0.5) * cell, word, size=13, anchor="end")
+    p.text(450, 432, "yellow: False, may be reached  ·  cross on dark: True, may not be", size=14)
+    return p.svg()
+
+
+def questions():
+    p = Picture(
+        900, 210, "Eight questions in one pass",
+        "Upper row, what is read: BOS un homme monte un cheval blanc point. Lower row, what is asked: "
+        "un homme monte un cheval blanc point EOS. An arrow leads from each token that is read to the "
+        "one that must follow it, which stands in the upper row one place to the right.",
+    )  # fmt: skip
+    words = "[BOS] un homme monte un cheval blanc . [EOS]".split()
+    for row, (name, fill) in enumerate((("read", BLUE), ("asked", YELLOW))):
+        y = 40 + row * 90
+        p.text(78, y + 22, name, anchor="end", bold=True)
+        for t in range(8):
+            x = 92 + t * 99
+            p.box(x, y, 86, 44, words[t + row], fill)
+            if row == 0:
+                p.arrow((x + 43, y + 44), (x + 43, y + 88))
+    p.text(484, 194, "place 0 to place 7, from left to right", size=13, italic=True)
+    return p.svg()
+
+
+def cross_attention():
+    p = Picture(
+        900, 300, "Cross-attention: the target asks, the source is asked",
+        "X of the target, T rows, makes the queries Q. The memory of the source, S rows, makes the "
+        "keys K and the values V. The weights A are a rectangle of T rows and S columns; A times V "
+        "has T rows again.",
+    )  # fmt: skip
+    p.box(20, 50, 130, 70, "X, target\n(T, d_model)", BLUE, size=14)
+    p.box(20, 190, 130, 70, "memory, source\n(S, d_model)", GREY, size=14)
+    for x, y, name, ground in ((250, 55, "Q   (T, d_k)", BLUE), (250, 165, "K   (S, d_k)", GREY),
+                               (250, 235, "V   (S, d_v)", GREY)):  # fmt: skip
+        p.box(x, y, 130, 50, name, ground, size=14)
+    p.arrow((150, 85), (248, 80))
+    p.text(198, 66, "W_Q", size=13)
+    p.arrow((150, 215), (248, 191))
+    p.text(198, 186, "W_K", size=13)
+    p.arrow((150, 235), (248, 258))
+    p.text(198, 264, "W_V", size=13)
+    p.arrow((380, 80), (478, 108))
+    p.arrow((380, 190), (478, 150))
+    p.box(480, 85, 180, 90, "A   (T, S)\na row a target token,\na column a source token", YELLOW,
+          size=13)  # fmt: skip
+    p.arrow((660, 130), (738, 130))
+    p.arrow((380, 260), (690, 260), (738, 155))
+    p.box(740, 95, 140, 70, "Y = A V\n(T, d_v)", BLUE, size=14)
+    return p.svg()
+
+
+def decoder_layer():
+    p = Picture(
+        900, 500, "A decoder layer with shapes",
+        "X, N by T by d_model, goes through three sub-layers in turn: masked self-attention with the "
+        "mask of the target, cross-attention that reads the memory with its mask, and feed-forward. "
+        "Around each of them a residual connection and a LayerNorm. The shape stays the same.",
+    )  # fmt: skip
+    steps = [
+        (365, "masked self-attention", "what is written so far?"),
+        (235, "cross-attention", "what does the source say?"),
+        (105, "feed-forward", "what follows from both?"),
+    ]
+    p.text(450, 482, "X   (N, T, d_model)")
+    p.arrow((450, 468), (450, 417))
+    for y, name, question in steps:
+        p.box(330, y, 240, 50, name, BLUE)
+        p.arrow((450, y + 66), (590, y + 66), (590, y - 34), (572, y - 34))
+        p.box(330, y - 50, 240, 32, "+  and LayerNorm", YELLOW, size=14)
+        p.arrow((450, y), (450, y - 16))
+        p.text(620, y + 25, question, size=14, anchor="start", italic=True)
+    p.arrow((450, 315), (450, 287))
+    p.arrow((450, 185), (450, 157))
+    p.arrow((450, 55), (450, 32))
+    p.text(450, 18, "(N, T, d_model)")
+    p.box(60, 365, 200, 50, "mask\n(N, 1, T, T)", GREY, size=13)
+    p.arrow((260, 390), (328, 390))
+    p.box(60, 200, 200, 50, "memory\n(N, S, d_model)", GREY, size=13)
+    p.arrow((260, 232), (328, 250))
+    p.box(60, 265, 200, 50, "memory_mask\n(N, 1, 1, S)", GREY, size=13)
+    p.arrow((260, 283), (328, 268))
+    p.text(602, 431, "residual connection, goes around", size=12, anchor="start", italic=True)
+    return p.svg()
+
+
 PICTURES = {
     draw.__name__: draw
     for draw in (
@@ -702,6 +919,9 @@ PICTURES = {
         packing,
         slicing,
         many_heads,
+        two_rounds,
+        clock_hands,
+        encoder_layer,
         norms,
         masks,
         shift,
@@ -711,6 +931,10 @@ PICTURES = {
         beam_tree,
         cache_grows,
         beams_share,
+        questions,
+        reach,
+        cross_attention,
+        decoder_layer,
     )
 }
 

@@ -29,7 +29,8 @@ from tutor import (
     padding_mask,
 )
 from tutor.encoder import Dropout
-from tutor.exchange.pytorch import PyTorchTransformer, from_pytorch, to_pytorch
+from tutor.exchange.pytorch import PyTorchTransformer, encoder_sides, from_pytorch, to_pytorch
+from tutor.proof import agree
 from tutor.text.batches import pad
 from tutor.text.tokenizer import BOS, EOS
 
@@ -308,3 +309,17 @@ def around(config=(), **options):
 def test_what_cannot_be_converted_is_named(call, kind, words):
     with pytest.raises(kind, match=words):
         call()
+
+
+@both_orders
+def test_the_sides_of_a_proof_compute_on_the_same_tensors(norm_first, capsys):
+    ours = Encoder(2, 8, 2, 12, dropout=0.0, norm_first=norm_first)
+    ours_run, theirs_run = encoder_sides(ours, padding_mask(SOURCE))
+    parameters = [torch.randn_like(p) for p in ours.parameters()]
+    X = torch.randn(3, 5, 8)
+    agree(ours_run, theirs_run, X, *parameters)
+    assert f"the gradients of {len(parameters) + 1} inputs" in capsys.readouterr().out
+    changed = [p + 0.1 * (p is parameters[-1]) for p in parameters]
+    with pytest.raises(AssertionError):
+        agree(lambda *given: theirs_run(X.double(), *(p.double() for p in changed)), ours_run,
+              X, *parameters)  # fmt: skip

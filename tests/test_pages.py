@@ -27,9 +27,9 @@ def as_html(path):
     config = Config()
     config.HTMLExporter.preprocessors = [TagRemovePreprocessor(remove_input_tags={"hide-input"})]
     exporter = HTMLExporter(config=config, mathjax_url="", require_js_url="", jquery_url="")
-    exporter.embed_images = True  # pictures in text cells, from ../images
-    resources = {"metadata": {"path": str(path.parent)}}
-    return exporter.from_notebook_node(nbformat.read(path, as_version=4), resources)[0]
+    html = exporter.from_notebook_node(nbformat.read(path, as_version=4))[0]
+    images = (path.parent.parent / "images").as_uri()  # nbconvert embeds nothing from above
+    return html.replace('src="../images/', f'src="{images}/')
 
 
 def gaps(pictures, end):

@@ -27,6 +27,11 @@ def padding_mask(ids):
     return (ids == PAD)[:, None, None, :]
 
 
+def decoder_mask(ids):
+    """What a target `ids` (N, T) may not see of itself: future or padding. Shape (N, 1, T, T)."""
+    return causal_mask(ids.shape[1], ids.device) | padding_mask(ids)  # (N, 1, T, T)
+
+
 def check_mask(mask, shape):
     """Raise unless `mask` is boolean and broadcasts to `shape`, (..., T, S)."""
     if mask.dtype != torch.bool:

@@ -164,6 +164,29 @@ def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=N
         show(figure, caption, alt, varies)
 
 
+def learning_curves(panels, every, chance, caption, alt):
+    """Shares of right answers while models learn, one panel next to another.
+
+    panels: a dict from title to {name: shares}, one share after each `every` steps. chance: the
+    share that guessing gets, drawn as a thin line.
+    """
+    size = (1.2 + 3.6 * len(panels), 3.6)
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharey=True, figsize=size, layout="constrained"
+    )
+    for ax, (title, lines) in zip(axes[0], panels.items(), strict=True):
+        ax.axhline(chance, color="#767676", linewidth=1)
+        steps = {
+            name: (range(every, every * len(shares) + 1, every), shares)
+            for name, shares in lines.items()
+        }
+        curves(steps, "steps", "right answers" if ax is axes[0][0] else "", "", "", ax=ax)
+        ax.set(title=title, ylim=(0, 1.03))
+        if len(lines) > 1:
+            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), frameon=False)
+    show(figure, caption, alt, varies="training")
+
+
 def word_scores(panels, words, wanted, caption, varies=None):
     """Chapter 01: what a model answers for each word, as dots, and the right answers, as rings.
 
@@ -239,7 +262,7 @@ def kept_tokens(rows, caption, alt):
     show(figure, caption, alt)
 
 
-def gains(found, caption, alt):
+def intervals(found, caption, alt):
     """Chapter 08: dots with intervals; found: a dict from name to (value, low, high)."""
     figure, ax = plt.subplots(figsize=(6.4, 0.42 * len(found) + 1.1), layout="constrained")
     for i, (value, low, high) in enumerate(found.values()):
@@ -250,4 +273,39 @@ def gains(found, caption, alt):
     ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel="BLEU above greedy decoding")
     ax.invert_yaxis()
     sns.despine(ax=ax)
+    show(figure, caption, alt)
+
+
+def next_tokens(panels, caption, alt, varies=None):
+    """Bars of the most probable next tokens, side by side: a dict from title to {token: p}."""
+    most = max(map(len, panels.values()))
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, figsize=(3.6 * len(panels), 0.4 * most + 1.2),
+        layout="constrained",
+    )  # fmt: skip
+    for ax, (title, tokens) in zip(axes[0], panels.items(), strict=True):
+        places = range(len(tokens))
+        ax.barh(places, list(tokens.values()), color=COLOURS[0], height=0.7)
+        ax.set(title=title, xlim=(0, 1), xlabel="probability of the next token")
+        ax.set_yticks(places, list(tokens))
+        ax.invert_yaxis()
+        sns.despine(ax=ax)
+    show(figure, caption, alt, varies)
+
+
+def marks(reached, rows, columns, caption, alt, ax_labels):
+    """Booleans (T, S) in the colours of the masks: True is yellow, False a cross on dark."""
+    T, S = reached.shape
+    figure, ax = plt.subplots(figsize=(0.42 * S + 1.2, 0.42 * T + 1.2), layout="constrained")
+    for t in range(T):
+        for s in range(S):
+            colour = "#f7ecb5" if reached[t, s] else "#44546a"
+            ax.add_patch(plt.Rectangle((s, t), 1, 1, facecolor=colour, edgecolor="#44546a"))
+            if not reached[t, s]:
+                ax.text(s + 0.5, t + 0.5, "×", color="white", ha="center", va="center", size=15)
+    ax.set(xlim=(0, S), ylim=(T, 0), aspect="equal", ylabel=ax_labels[0], xlabel=ax_labels[1])
+    ax.set_xticks([s + 0.5 for s in range(S)], columns, rotation=45, ha="right")
+    ax.set_yticks([t + 0.5 for t in range(T)], rows)
+    ax.tick_params(length=0)
+    sns.despine(ax=ax, left=True, bottom=True)
     show(figure, caption, alt)

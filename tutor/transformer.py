@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from tutor.attention import causal_mask, head_width, padding_mask
+from tutor.attention import decoder_mask, head_width, padding_mask
 from tutor.decoder import Decoder
 from tutor.encoder import Dropout, Encoder
 from tutor.positions import Positions
@@ -56,6 +56,11 @@ class TransformerConfig:
                 f'positions must be "sinusoidal" or "learned", not {self.positions!r}.'
             )
 
+    def stack_sizes(self):
+        """What `Encoder` and `Decoder` want to know, as keyword arguments."""
+        names = "num_layers d_model num_heads d_ff dropout norm_first d_k d_v"
+        return {name: getattr(self, name) for name in names.split()}
+
 
 class Transformer(nn.Module):
     """Encoder and decoder over one embedding table.
@@ -75,13 +80,8 @@ class Transformer(nn.Module):
         nn.init.normal_(self.embedding.weight, std=config.d_model**-0.5)
         self.positions = Positions(config.positions, config.max_len, config.d_model)
         self.dropout = Dropout(config.dropout)
-        sizes = dict(
-            num_layers=config.num_layers, d_model=config.d_model, num_heads=config.num_heads,
-            d_ff=config.d_ff, dropout=config.dropout, norm_first=config.norm_first,
-            d_k=config.d_k, d_v=config.d_v,
-        )  # fmt: skip
-        self.encoder = Encoder(**sizes)
-        self.decoder = Decoder(**sizes)
+        self.encoder = Encoder(**config.stack_sizes())
+        self.decoder = Decoder(**config.stack_sizes())
 
     def embed(self, ids, start=0):
         """Vectors of `ids` (N, T) with positions from `start` on: (N, T, d_model)."""
@@ -99,21 +99,15 @@ class Transformer(nn.Module):
         memory: what `encode` returned; memory_mask: the source's padding_mask, (N, 1, 1, S).
         """
         X = self.embed(target_ids)  # (N, T, d_model)
-        if X.shape[0] != memory.shape[0]:  # not len(), which a graph would freeze
-            raise ValueError(
-                f"The source has {len(memory)} sentences and the target {len(X)}: give one target "
-                "for each source."
-            )
-        mask = causal_mask(X.shape[1], X.device) | padding_mask(target_ids)  # (N, 1, T, T)
-        return self.decoder(X, memory, mask, memory_mask)
+        check_pairs(memory, X)
+        return self.decoder(X, memory, decoder_mask(target_ids), memory_mask)  # (N, T, d_model)
 
     def logits(self, Y):
         """Scores of every token of the vocabulary, from Y (N, T, d_model): (N, T, vocab_size)."""
         return Y @ self.embedding.weight.T  # (N, T, vocab_size)
 
     def forward(self, source_ids, target_ids):
-        memory = self.encode(source_ids)  # (N, S, d_model)
-        Y = self.decode(target_ids, memory, padding_mask(source_ids))  # (N, T, d_model)
+        Y = self.decode(target_ids, self.encode(source_ids), padding_mask(source_ids))
         return self.logits(Y)  # (N, T, vocab_size)
 
 
@@ -135,6 +129,15 @@ def check_ids(ids, vocab_size):
         raise ValueError(
             f"ids must lie between 0 and {vocab_size - 1}, the rows of the embedding table; "
             f"found {ids.min().item()} to {ids.max().item()}."
+        )
+
+
+def check_pairs(memory, X):
+    """Raise unless memory (N, S, d_model) and X (N, T, d_model) have one N."""
+    if X.shape[0] != memory.shape[0]:  # not len(), which a graph would freeze
+        raise ValueError(
+            f"The source has {len(memory)} sentences and the target {len(X)}: give one target "
+            "for each source."
         )
 
 

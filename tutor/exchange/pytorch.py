@@ -13,6 +13,7 @@ import copy
 
 import torch
 from torch import nn
+from torch.func import functional_call
 from torch.nn import functional as F
 
 from tutor.attention import PAD, MultiHeadAttention, causal_mask
@@ -78,6 +79,44 @@ def from_pytorch(theirs):
         )
     with torch.no_grad():
         return FROM_PYTORCH[type(theirs)](theirs).train(theirs.training)
+
+
+def encoder_sides(ours, mask):
+    """Two functions of (X, *parameters) for a proof: our Encoder, and PyTorch's, on those tensors.
+
+    The parameters come in the order of `ours.parameters()`; mask: a `padding_mask`. `ours` may be
+    of a class with the same code, which a page has defined.
+    """
+    names = [name for name, _ in ours.named_parameters()]
+    *sizes, norm_first = sizes_of(ours.layers[0])
+    theirs = to_pytorch(Encoder(len(ours.layers), *sizes, norm_first=norm_first)).double()
+
+    def run_ours(X, *parameters):
+        return functional_call(ours, dict(zip(names, parameters, strict=True)), (X, mask))
+
+    def run_theirs(X, *parameters):
+        given = encoder_parameters(dict(zip(names, parameters, strict=True)))
+        return functional_call(theirs, given, X, {"src_key_padding_mask": mask[:, 0, 0]})
+
+    return run_ours, run_theirs
+
+
+def encoder_parameters(named):
+    """The parameters of an Encoder of ours, by name -> those of PyTorch's, by its names."""
+    given, rest = {}, dict(named)
+    for name in [name for name in named if name.endswith("attention.W_Q")]:
+        layer = name.removesuffix("self_attention.attention.W_Q")
+        W_Q, W_K, W_V, W_O = (
+            rest.pop(f"{layer}self_attention.attention.{W}") for W in ("W_Q", "W_K", "W_V", "W_O")
+        )
+        stacked = torch.cat([W_Q.T, W_K.T, W_V.T])  # (3 * d_model, d_model)
+        given[f"{layer}self_attn.in_proj_weight"] = stacked
+        given[f"{layer}self_attn.out_proj.weight"] = W_O.T  # (d_model, d_model)
+    for name, p in rest.items():
+        for our_name, their_name in ENCODER_LAYER.items():
+            name = name.replace(our_name, their_name)
+        given[name] = p
+    return given
 
 
 class PyTorchTransformer(Transformer):

@@ -42,8 +42,15 @@ def _without_values(mix):
 
 
 def _cases_of_loops():
+    X_Q, X_KV = torch.tensor([[[1.0, 2.0], [0.0, 1.0]]]), torch.tensor([[[1.0, 0.0], [2.0, 1.0]]])
+    by_hand = (
+        [[[1.0], [0.0]], [[0.0], [1.0]]],
+        [[[0.0], [1.0]], [[1.0], [0.0]]],
+        [[[1.0], [2.0]], [[3.0], [1.0]]],
+    )
+    for hidden in (None, torch.tensor([[[False, True], [False, False]]])):
+        yield X_Q, X_KV, *map(torch.tensor, by_hand), hidden
     for N, T, S, d_model, h, d_k, d_v in [
-        (1, 2, 2, 2, 2, 1, 1),
         (1, 2, 3, 4, 1, 3, 2),
         (2, 3, 5, 4, 3, 2, 1),
         (2, 4, 3, 7, 3, 2, 5),

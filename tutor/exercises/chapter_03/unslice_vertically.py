@@ -52,6 +52,19 @@ def unslice_vertically(X):
             EXHIBITS["join_the_heads"].wrong,
         ),
         (
+            "The swap is missing: the heads and the width must stand last before you flatten. "
+            "First `.transpose(-3, -2)`.",
+            lambda X: X.flatten(-2),
+        ),
+        (
+            "Your swap counts dimensions from the front, so a batch moves it; count from the end.",
+            lambda X: X.transpose(1, 2).flatten(-2),
+        ),
+        (
+            "Your swap counts dimensions from the front, so a batch moves it; count from the end.",
+            lambda X: X.transpose(0, 1).flatten(-2),
+        ),
+        (
             "The right words, but the columns of the heads alternate. A head's columns stand side "
             "by side.",
             lambda X: X.movedim(-3, -1).flatten(-2),
@@ -117,6 +130,14 @@ def unslice_vertically(X):
 def unslice_vertically(X):
     *N, h, T, width = X.shape
     return X.swapaxes(1, 2).contiguous().view(*N, T, h * width)
+""": "from the front",
+        """\
+def unslice_vertically(X):
+    return X.flatten(-2)
+""": "stand last before you flatten",
+        """\
+def unslice_vertically(X):
+    return X.transpose(1, 2).flatten(-2)
 """: "from the front",
         """\
 def unslice_vertically(X):

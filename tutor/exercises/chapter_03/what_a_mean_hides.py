@@ -5,7 +5,7 @@ from tutor.check.exercise import EXPLAIN, Exercise
 what_a_mean_hides = Exercise(
     name="what_a_mean_hides",
     chapter="03",
-    section="One set of weights, three ways",
+    section="The same matrices, three ways",
     kind=EXPLAIN,
     title="A heat map of no head",
     goal="Say what averaged attention weights do not show.",

@@ -1,9 +1,9 @@
-"""A famous LayerNorm."""
+"""LayerNorm, from its formula."""
 
 import torch
 import torch.nn.functional as F
 
-from tutor.check.exercise import MEND, Exercise
+from tutor.check.exercise import WRITE, Exercise
 from tutor.museum import EXHIBITS
 
 _UNBIASED = EXHIBITS["normalise_words"]
@@ -32,74 +32,54 @@ normalise_by_hand = Exercise(
     name="normalise_by_hand",
     chapter="04",
     section="LayerNorm by hand",
-    kind=MEND,
-    title="A famous LayerNorm",
-    goal="Tell the variance and the epsilon of LayerNorm from their look-alikes.",
-    difficulty=3,
+    kind=WRITE,
+    title="LayerNorm by hand",
+    goal="Turn the formula of LayerNorm into code, for any number of vectors at once.",
+    difficulty=2,
     importance=4,
-    minutes=10,
+    minutes=5,
     text="""\
-This LayerNorm stands in a tutorial that many have copied. At width 512 its results are those of
-PyTorch to three digits. For $[1, 7, 7, 9]$ it gives $[-1.443, 0.289, 0.289, 0.866]$, which is not
-what we had by hand. It differs from the formula in **two** details. **Find both and mend them.**
-Leave PyTorch's own layer_norm out of it.""",
+Write LayerNorm from its formula: mean and variance over the last dimension, $\\epsilon$ under the
+root, then the learned scale and shift. Leave PyTorch's own layer_norm out of it.""",
     hints=(
-        "What is the variance of $[1, 7, 7, 9]$ by hand, and what does `X.std(-1)` square to?",
-        "One detail is what the sum of squares is divided by. The other is what $\\epsilon$ is "
-        "added to.",
-        "`X.var(dim=-1, keepdim=True, correction=0)` divides by $d$. Then add `eps`, then take "
-        "the root.",
+        "Three lines: the mean, the variance, the formula. What is the variance of "
+        "$[1, 7, 7, 9]$ by hand?",
+        "`X.mean(dim=-1, keepdim=True)` has shape (..., 1), so it broadcasts over the vector.",
+        "The variance is the mean of `(X - mean) ** 2`. Then add `eps`, then take the root.",
     ),
     stub='''\
-def normalise_by_hand(X, weight, bias, eps):
-    """LayerNorm. It has two mistakes: find them and mend them.
-
-    X: float tensor (..., d_model)
-    weight, bias: float tensors (d_model,), the learned scale and shift
-    eps: float, the epsilon of the formula
-    Returns: float tensor (..., d_model)
-    """
-    mean = X.mean(dim=-1, keepdim=True)  # (..., 1)
-    deviation = X.std(dim=-1, keepdim=True)  # (..., 1)
-    return weight * (X - mean) / (deviation + eps) + bias
+def normalise_by_hand(X, weight, bias, eps=1e-5):
+    """LayerNorm over the last dimension. X: (..., d_model), weight and bias: (d_model)."""
+    ...  # mean, variance, formula
 ''',
-    solution='''\
-def normalise_by_hand(X, weight, bias, eps):
-    """LayerNorm.
-
-    X: float tensor (..., d_model)
-    weight, bias: float tensors (d_model,), the learned scale and shift
-    eps: float, the epsilon of the formula
-    Returns: float tensor (..., d_model)
-    """
+    solution="""\
+def normalise_by_hand(X, weight, bias, eps=1e-5):
     mean = X.mean(dim=-1, keepdim=True)  # (..., 1)
     variance = ((X - mean) ** 2).mean(dim=-1, keepdim=True)  # (..., 1)
     return weight * (X - mean) / (variance + eps).sqrt() + bias
-''',
+""",
     because="LayerNorm divides by d, and its epsilon stands under the root.",
     reference=lambda X, weight, bias, eps: F.layer_norm(X, X.shape[-1:], weight, bias, eps),
     cases=_cases_of_norms,
     forbidden=(F.layer_norm, torch.layer_norm, torch.native_layer_norm),
     mistakes=(
         (
-            "As it was: at a small width the numbers come out too small, and those of quiet "
-            "vectors change for a second reason.",
+            "`X.std` divides by d - 1, and epsilon is added to the deviation: LayerNorm divides by "
+            "d, and its epsilon stands under the root.",
             lambda X, weight, bias, eps: (
                 weight * (X - X.mean(-1, keepdim=True)) / (X.std(-1, keepdim=True) + eps) + bias
             ),
         ),
         (
-            "Epsilon stands under the root now, but the variance is still divided by d - 1; "
-            "LayerNorm divides by d.",
+            "The variance is divided by d - 1; LayerNorm divides by d.",
             lambda X, weight, bias, eps: weight * _UNBIASED.wrong(X, eps) + bias,
         ),
         (
-            "The variance is divided by d now, but epsilon is still added to the deviation; it "
-            "belongs under the root.",
+            "Epsilon is added to the deviation; it belongs under the root.",
             lambda X, weight, bias, eps: weight * _OUTSIDE.wrong(X, eps) + bias,
         ),
         (
-            "Epsilon is gone: a vector of equal numbers becomes 0 / 0.",
+            "Epsilon is missing: a vector of equal numbers becomes 0 / 0.",
             lambda X, weight, bias, eps: weight * _normalised(X, 0.0) + bias,
         ),
         (
@@ -112,24 +92,24 @@ def normalise_by_hand(X, weight, bias, eps):
             ),
         ),
         (
-            "Mean and variance are now taken over the whole batch; each vector has its own.",
+            "Mean and variance are taken over the whole batch; each vector has its own.",
             lambda X, weight, bias, eps: weight * _normalised(X, eps, tuple(range(X.dim()))) + bias,
         ),
         (
-            "Mean and variance are now taken over dimension 0; each vector has its own, over the "
+            "Mean and variance are taken over dimension 0; each vector has its own, over the "
             "last dimension.",
             lambda X, weight, bias, eps: weight * _normalised(X, eps, 0) + bias,
         ),
         (
-            "The learned scale and shift are gone; they were right.",
+            "The learned scale and shift are missing.",
             lambda X, weight, bias, eps: _normalised(X, eps),
         ),
         (
-            "The learned shift is gone; it was right.",
+            "The learned shift is missing.",
             lambda X, weight, bias, eps: weight * _normalised(X, eps),
         ),
         (
-            "The learned scale is gone; it was right.",
+            "The learned scale is missing.",
             lambda X, weight, bias, eps: _normalised(X, eps) + bias,
         ),
         (
@@ -137,13 +117,13 @@ def normalise_by_hand(X, weight, bias, eps):
             lambda X, weight, bias, eps: weight * (_normalised(X, eps) + bias),
         ),
         (
-            "The mean is no longer taken away.",
+            "The mean is not taken away.",
             lambda X, weight, bias, eps: (
                 weight * (_normalised(X, eps) + X.mean(-1, keepdim=True) / _root(X, eps)) + bias
             ),
         ),
         (
-            "Now epsilon is added twice; it belongs under the root alone.",
+            "Epsilon is added twice; it belongs under the root alone.",
             lambda X, weight, bias, eps: (
                 weight * (X - X.mean(-1, keepdim=True)) / (_root(X, eps) + eps) + bias
             ),
@@ -165,24 +145,24 @@ def normalise_by_hand(X, weight, bias, eps):
     deviation = X.std(-1, keepdim=True, unbiased=True)
     Z = (X - X.mean(-1, keepdim=True)) / (deviation + eps)
     return Z * weight + bias
-""": "as it was",
+""": "`X.std` divides",
         """\
 def normalise_by_hand(X, weight, bias, eps):
     mean = X.mean(-1, keepdim=True)
     deviation = torch.sqrt(X.std(-1, keepdim=True) ** 2 + eps)
     return weight * (X - mean) / deviation + bias
-""": "still divided by d - 1",
+""": "divided by d - 1; LayerNorm",
         """\
 def normalise_by_hand(X, weight, bias, eps):
     mean = X.mean(-1, keepdim=True)
     deviation = X.std(-1, keepdim=True, unbiased=False)
     return weight * (X - mean) / (deviation + eps) + bias
-""": "still added to the deviation",
+""": "epsilon is added to the deviation",
         """\
 def normalise_by_hand(X, weight, bias, eps):
     deviation, mean = torch.std_mean(X, dim=-1, keepdim=True, correction=0)
     return weight * (X - mean) / deviation + bias
-""": "epsilon is gone",
+""": "epsilon is missing",
         """\
 def normalise_by_hand(X, weight, bias, eps):
     mean = X.mean(dim=-1, keepdim=True)
@@ -199,12 +179,12 @@ def normalise_by_hand(X, weight, bias, eps):
     mean = X.mean(dim=-1, keepdim=True)
     variance = (X ** 2).mean(dim=-1, keepdim=True) - mean ** 2
     return (X - mean) / torch.sqrt(variance + eps)
-""": "scale and shift are gone",
+""": "scale and shift are missing",
         """\
 def normalise_by_hand(X, weight, bias, eps):
     variance = X.var(-1, keepdim=True, unbiased=False)
     return weight * X / torch.sqrt(variance + eps) + bias
-""": "no longer taken away",
+""": "not taken away",
         """\
 def normalise_by_hand(X, weight, bias, eps):
     mean = X.mean(-1, keepdim=True)
@@ -237,13 +217,13 @@ def normalise_by_hand(X, weight, bias, eps):
     variance, mean = torch.var_mean(X, dim=-1, keepdim=True, correction=0)
     Z = (X - mean) / (variance + eps).sqrt()
     return weight * Z
-""": "learned shift is gone",
+""": "learned shift is missing",
         """\
 def normalise_by_hand(X, weight, bias, eps):
     variance, mean = torch.var_mean(X, dim=-1, keepdim=True, correction=0)
     Z = (X - mean) / (variance + eps).sqrt()
     return Z + bias
-""": "learned scale is gone",
+""": "learned scale is missing",
         """\
 def normalise_by_hand(X, weight, bias, eps):
     variance, mean = torch.var_mean(X, dim=-1, keepdim=True, correction=0)

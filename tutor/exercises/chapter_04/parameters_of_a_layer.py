@@ -5,7 +5,7 @@ from tutor.check.exercise import PREDICT, Exercise
 parameters_of_a_layer = Exercise(
     name="parameters_of_a_layer",
     chapter="04",
-    section="Counting the parameters of a layer",
+    section="Equal to PyTorch, in both orders",
     kind=PREDICT,
     title="How many numbers does a layer learn?",
     goal="Count the parameters of an encoder layer, term by term.",

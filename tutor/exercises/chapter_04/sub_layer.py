@@ -36,13 +36,13 @@ def _cases_of_sub_layers():
 sub_layer = Exercise(
     name="sub_layer",
     chapter="04",
-    section="Sub-layers, in two orders",
+    section="Two orders",
     kind=WRITE,
     title="Two orders of three things",
     goal="Write both orders of work, residual connection and LayerNorm.",
     difficulty=2,
     importance=5,
-    minutes=10,
+    minutes=5,
     text="""\
 Write a sub-layer without dropout, in both orders:
 
@@ -59,30 +59,15 @@ Write a sub-layer without dropout, in both orders:
     ),
     stub='''\
 def sub_layer(X, norm, work, norm_first):
-    """A sub-layer, in one of two orders.
-
-    X: float tensor (N, T, d_model)
-    norm: LayerNorm, from (N, T, d_model) to (N, T, d_model)
-    work: attention or feed-forward, from (N, T, d_model) to (N, T, d_model)
-    norm_first: False for post-norm, True for pre-norm
-    Returns: float tensor (N, T, d_model)
-    """
-    raise NotImplementedError
+    """LN(X + f(X)), or X + f(LN(X)) if norm_first. X and the result: (N, T, d_model)."""
+    ...  # two formulas, two lines that return
 ''',
-    solution='''\
+    solution="""\
 def sub_layer(X, norm, work, norm_first):
-    """A sub-layer, in one of two orders.
-
-    X: float tensor (N, T, d_model)
-    norm: LayerNorm, from (N, T, d_model) to (N, T, d_model)
-    work: attention or feed-forward, from (N, T, d_model) to (N, T, d_model)
-    norm_first: False for post-norm, True for pre-norm
-    Returns: float tensor (N, T, d_model)
-    """
     if norm_first:
         return X + work(norm(X))  # (N, T, d_model)
     return norm(X + work(X))  # (N, T, d_model)
-''',
+""",
     reference=_sub_layer,
     cases=_cases_of_sub_layers,
     gradient=True,

@@ -1,10 +1,14 @@
-"""Exercises of chapter 05: masks of the decoder, cross-attention, leaks, a loop that writes."""
+"""Exercises of chapter 05: the shift, masks, cross-attention, leaks, one table at both ends."""
 
+ON_PAGE = (
+    "shift_by_one",
+    "decoder_mask",
+    "write_greedily",
+)
 ORDER = (
     "seen_means",
-    "decoder_mask",
     "ask_the_source",
-    "questions_and_answers",
+    "smallest_model",
     "sees_the_future",
-    "write_greedily",
+    "why_the_factor",
 )

@@ -4,6 +4,7 @@ import math
 
 import torch
 
+from tutor import attention
 from tutor.attention import causal_mask, padding_mask
 from tutor.check.exercise import WRITE, Exercise
 from tutor.exercises.chapter_05.shared import right_mask
@@ -31,48 +32,34 @@ def _cases_of_ids():
 decoder_mask = Exercise(
     name="decoder_mask",
     chapter="05",
-    section="Two masks, one table",
+    section="What each position can reach",
     kind=WRITE,
     title="The mask of a target",
     goal="Hide the future and the padding in one table of booleans.",
     difficulty=2,
     importance=5,
-    minutes=10,
+    minutes=3,
     text="""\
-Write the mask for a decoder's self-attention. `True` hides, as everywhere in this course. A place
-is hidden if it is future **or** padding; padding has the id 0. One table for each sentence, the
-same for every head.""",
+Write the mask for a decoder's self-attention, with the two masks of chapter 02. `True` hides, as
+everywhere in this course. A place is hidden if it is future **or** padding.""",
     hints=(
         "Make both masks, write their shapes behind them, and join them.",
-        "`torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)` keeps what lies above the diagonal. "
-        "The padding needs the shape (N, 1, 1, T).",
-        "`(ids == 0)[:, None, None, :]` hides keys, which are the columns. The sign for *or* is "
-        "`|`, and broadcasting does the rest.",
+        "`causal_mask(T)` is (T, T), `padding_mask(ids)` is (N, 1, 1, T). What is T?",
+        "`ids.shape[1]` is T. The sign for *or* is `|`, and broadcasting does the rest.",
     ),
+    setup="from tutor.attention import causal_mask, padding_mask\n",
     stub='''\
 def decoder_mask(ids):
-    """What the places of a target may not see of it.
-
-    ids: int64 tensor (N, T), 0 is padding
-    Returns: bool tensor (N, 1, T, T), True = may not be attended to
-    """
-    raise NotImplementedError
+    """ids: (N, T). True where the target may not look. Boolean, (N, 1, T, T)."""
+    ...  # one line: `causal_mask` and `padding_mask`, joined
 ''',
-    solution='''\
+    solution="""\
 def decoder_mask(ids):
-    """What the places of a target may not see of it.
-
-    ids: int64 tensor (N, T), 0 is padding
-    Returns: bool tensor (N, 1, T, T), True = may not be attended to
-    """
-    T = ids.shape[1]
-    future = torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)
-    padding = (ids == 0)[:, None, None, :]
-    return future | padding
-''',
+    return causal_mask(ids.shape[1], ids.device) | padding_mask(ids)  # (N, 1, T, T)
+""",
     reference=right_mask,
     cases=_cases_of_ids,
-    forbidden=(causal_mask, padding_mask),
+    forbidden=(attention.decoder_mask,),
     mistakes=(
         (
             "Your mask hides only what is future and padding at once; either is enough.",
@@ -248,9 +235,9 @@ def decoder_mask(ids):
 """: "future and padding at once is visible",
         """\
 def decoder_mask(ids):
-    from tutor.attention import causal_mask
-    return causal_mask(ids.shape[1]) | (ids == 0)[:, None, None]
-""": "calls `causal_mask`",
+    from tutor import attention
+    return attention.decoder_mask(ids)
+""": "calls `decoder_mask`",
         """\
 def decoder_mask(ids):
     N, T = ids.shape

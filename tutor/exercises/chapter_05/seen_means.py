@@ -5,7 +5,7 @@ from tutor.check.exercise import PREDICT, Exercise
 seen_means = Exercise(
     name="seen_means",
     chapter="05",
-    section="Two masks, one table",
+    section="What each position can reach",
     kind=PREDICT,
     title="Means of what may be seen",
     goal="Read from two joined masks who sees whom.",

@@ -125,7 +125,7 @@ def _sums_features(model, X):
 sees_the_future = Exercise(
     name="sees_the_future",
     chapter="05",
-    section="What the model can see",
+    section="It cannot peek, and it reads the source",
     kind=WRITE,
     title="Write the test that catches a leak",
     goal="Test for any decoder whether a row depends on a token that comes after it.",

@@ -70,41 +70,33 @@ write_greedily = Exercise(
     kind=WRITE,
     title="One token at a time",
     goal="Let a model write a sentence from its own words.",
-    difficulty=3,
+    difficulty=2,
     importance=4,
-    minutes=15,
+    minutes=3,
     text="""\
-`model(ids)` returns the logits of the next token at every place, from (1, T) to (1, T, V). Write
-greedy decoding for one sentence: begin with `bos`, and append the most probable token, again and
-again. Stop behind `eos`, or when the sentence has `longest` tokens, `bos` included. What is
-returned begins with `bos`, and ends with `eos` if the model wrote one.""",
+`model(ids)` returns the logits of the next token at every place, from (1, T) to (1, T, V). The loop
+stands there: it begins with `bos`, appends a token in each round, and stops behind `eos`, or when
+the sentence has `longest` tokens, `bos` included. Write the line that chooses the token.""",
     hints=(
-        "A `while` loop over the length of `ids`. In each round: ask, choose, append, maybe stop.",
-        "Which row of the logits answers the question of what comes next? Ask the model about the "
-        "whole beginning each time.",
-        "`best = model(ids)[:, -1].argmax(dim=-1)` has the shape (1,), and "
-        "`torch.cat([ids, best[:, None]], dim=1)` appends it.",
+        "Ask the model about the whole beginning, `ids`. Which row of the logits answers the "
+        "question of what comes next?",
+        "The last row is `[:, -1]`, of shape (1, V). The most probable token has the largest "
+        "logit.",
+        "`model(ids)[:, -1].argmax(dim=-1)` has the shape (1,).",
     ),
     stub='''\
 def write_greedily(model, bos, eos, longest):
-    """The sentence that a model writes if it takes the most probable token each time.
-
-    model: module, from int64 ids (1, T) to logits (1, T, V)
-    bos, eos: int, the ids of the marks of beginning and end
-    longest: int, the number of tokens at which to stop, bos included
-    Returns ids: int64 tensor (1, T) with T <= longest, from bos to eos if there is one
-    """
-    raise NotImplementedError
+    """model: from ids (1, T) to logits (1, T, V). Returns ids (1, T), from bos to eos."""
+    ids = torch.tensor([[bos]])  # (1, T=1)
+    while ids.shape[1] < longest:
+        best = ...  # (1,), one line: the most probable next token
+        ids = torch.cat([ids, best[:, None]], dim=1)
+        if best == eos:
+            break
+    return ids
 ''',
-    solution='''\
+    solution="""\
 def write_greedily(model, bos, eos, longest):
-    """The sentence that a model writes if it takes the most probable token each time.
-
-    model: module, from int64 ids (1, T) to logits (1, T, V)
-    bos, eos: int, the ids of the marks of beginning and end
-    longest: int, the number of tokens at which to stop, bos included
-    Returns ids: int64 tensor (1, T) with T <= longest, from bos to eos if there is one
-    """
     ids = torch.tensor([[bos]])  # (1, T=1)
     while ids.shape[1] < longest:
         best = model(ids)[:, -1].argmax(dim=-1)  # (1,)
@@ -112,7 +104,7 @@ def write_greedily(model, bos, eos, longest):
         if best == eos:
             break
     return ids
-''',
+""",
     reference=_write_greedily,
     cases=_cases_of_writers,
     mistakes=(

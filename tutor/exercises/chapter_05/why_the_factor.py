@@ -4,8 +4,8 @@ from tutor.check.exercise import EXPLAIN, Exercise
 
 why_the_factor = Exercise(
     name="why_the_factor",
-    chapter="01",
-    section="How large should the numbers be?",
+    chapter="05",
+    section="One table, three places",
     kind=EXPLAIN,
     title="The factor without its reason",
     goal="Explain why a tied table starts small and is multiplied on the way in.",
@@ -18,7 +18,7 @@ comes, with $\\sigma = 1$ and $d_{model} = 512$, multiplies by $\\sqrt{512}$ and
 The same table makes the logits. **Explain** in three to five sentences what goes wrong at each of
 the two ends, with numbers, and how she should start the table.""",
     hints=(
-        "Her case is one row of the table with four cases. Which one?",
+        "What is the length of a row of 512 numbers of size 1? And multiplied by $\\sqrt{512}$?",
         "Compare the length of a word with that of a position, and the size of a logit with 1.",
         "With which $\\sigma$ is $\\sigma \\sqrt{512}$ a good size for a logit? What does the "
         "factor then do at the input?",

@@ -26,8 +26,8 @@ def _cases_of_models():
 
 smallest_model = Exercise(
     name="smallest_model",
-    chapter="01",
-    section="The same table at the output",
+    chapter="05",
+    section="One table, three places",
     kind=WRITE,
     title="One table, both ends",
     goal="Use one table to read words and to score them.",
@@ -43,7 +43,7 @@ Write a very small model, in three steps:
 3. *score*: take the logits from the same table, $Z = Y W^T$.
 
 Both ends must pass their gradients on to `W` itself. The table starts small, so the factor belongs
-to one of the two ends. Which one, and why, is in *How large should the numbers be?*""",
+to one of the two ends. Which one, and why, is in *One table, three places*.""",
     hints=(
         "One line for each step. Write the shape behind each line: ids (N, T), then "
         "(N, T, d_model) twice, then (N, T, vocab_size).",
