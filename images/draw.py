@@ -519,24 +519,68 @@ def masks():
     return p.svg()
 
 
-def shift():
+def text_to_batch():
     p = Picture(
-        900, 300, "The target, shifted by one",
-        "Source: a cat sleeps EOS. Decoder input: BOS un chat dort. To predict: un chat dort EOS. Each "
-        "input token stands above the token that must follow it.",
+        900, 330, "One sentence on its way to a batch",
+        "Four rows. The text: A man is riding a unicorn. Below it its pieces: A, man, is, riding, a, "
+        "un, ic, or, n, full stop. Below them one id for each piece. Below these the row of a "
+        "rectangle: the ids, EOS, and two places of padding; beneath it two more rows.",
+    )  # fmt: skip
+    pieces = ["_A", "_man", "_is", "_riding", "_a", "_un", "ic", "or", "n", "."]
+    ids = [335, 494, 284, 725, 264, 304, 339, 290, 81, 17]
+    left, cell = 150, 54
+    rows = [(68, 40, "pieces"), (138, 40, "ids"), (208, 32, "batch")]
+    for y, height, name in [(12, 36, "text"), *rows]:
+        p.text(130, y + height / 2, name, anchor="end", bold=True)
+    p.box(left, 12, cell * 10, 36, "A man is riding a unicorn.", GREY)
+    for k, (piece, number) in enumerate(zip(pieces, ids, strict=True)):
+        x = left + k * cell
+        p.box(x, 68, cell - 4, 40, piece, BLUE, size=13)
+        p.box(x, 138, cell - 4, 40, str(number), YELLOW, size=14)
+        p.arrow((x + 25, 108), (x + 25, 136))
+    p.arrow((left + 5 * cell, 48), (left + 5 * cell, 66))
+    p.arrow((left + 5 * cell, 178), (left + 5 * cell, 206))
+    for row, length in enumerate((11, 13, 8)):
+        for c in range(13):
+            x, y = left + c * cell, 208 + row * 32
+            fill = YELLOW if c < length else LINE
+            p.parts.append(
+                f'<rect x="{x}" y="{y}" width="{cell}" height="32" fill="{fill}" stroke="{LINE}"/>'
+            )
+            if row == 0 and c < 11:
+                p.text(x + cell / 2, y + 16, str([*ids, 3][c]), size=14)
+            elif c >= length:
+                p.parts.append(
+                    f'<path d="M{x + 20} {y + 9} l14 14 m0 -14 l-14 14" stroke="#ffffff" '
+                    'stroke-width="3"/>'
+                )
+    p.text(left, 320, "one row a sentence, ended with EOS (3); a cross is padding", size=13,
+           anchor="start", italic=True)  # fmt: skip
+    return p.svg()
+
+
+def merges():
+    p = Picture(
+        900, 375, "How the letters of training grow together",
+        "Seven rows. At the top the eight letters of training. Each row below makes one merge: i n, "
+        "then in g, then r a, then ra in, then t rain, then train ing. The last row is one piece.",
     )  # fmt: skip
     rows = [
-        ("source", ["A", "cat", "sleeps", ".", "[EOS]"], GREY),
-        ("target_in", ["[BOS]", "Un", "chat", "dort", "."], BLUE),
-        ("target_out", ["Un", "chat", "dort", ".", "[EOS]"], YELLOW),
+        ("letters", "t r a i n i n g", ()),
+        ("i + n", "t r a in in g", (3, 4)),
+        ("in + g", "t r a in ing", (4,)),
+        ("r + a", "t ra in ing", (1,)),
+        ("ra + in", "t rain ing", (1,)),
+        ("t + rain", "train ing", (0,)),
+        ("train + ing", "training", (0,)),
     ]
-    for row, (name, words, fill) in enumerate(rows):
-        y = 40 + row * 90
-        p.text(150, y + 22, name, anchor="end", bold=True)
-        for k, word in enumerate(words):
-            p.box(180 + k * 135, y, 110, 44, word, fill)
-            if row == 1:
-                p.arrow((235 + k * 135, y + 44), (235 + k * 135, y + 88))
+    for row, (name, pieces, new) in enumerate(rows):
+        y, x = 18 + row * 50, 270
+        p.text(240, y + 18, name, anchor="end", bold=row > 0)
+        for k, piece in enumerate(pieces.split()):
+            width = 58 * len(piece)
+            p.box(x, y, width - 8, 36, piece, YELLOW if k in new else BLUE)
+            x += width
     return p.svg()
 
 
@@ -924,7 +968,8 @@ PICTURES = {
         encoder_layer,
         norms,
         masks,
-        shift,
+        text_to_batch,
+        merges,
         lookup,
         one_row,
         greedy_tree,

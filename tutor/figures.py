@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 import torch
 from IPython.display import HTML, Image, display
+from matplotlib.colors import ListedColormap
 from matplotlib.ticker import FixedLocator
 
 COLOURS = [plt.get_cmap("cividis")(x) for x in (0.0, 0.4, 0.65, 0.82)]
@@ -201,7 +202,9 @@ def word_scores(panels, words, wanted, caption, varies=None):
         ax.axhline(0, color="#b0b0b0", linewidth=1, zorder=0)
         ax.vlines(places, 0, scores, color=COLOURS[1], linewidth=2, zorder=1)
         ax.scatter(places, scores, color=COLOURS[0], s=45, label="score")
-        ax.scatter(places, wanted, s=130, facecolors="none", edgecolors="black", label="right")
+        ax.scatter(
+            places, wanted, s=130, facecolors="none", edgecolors="black", label="right answer"
+        )
         ax.set_xticks(places, words, rotation=45)
         ax.set(title=title, ylim=(-1.5, 1.5), yticks=(-1, 0, 1), yticklabels=("no", "0", "yes"))
         sns.despine(ax=ax)
@@ -308,4 +311,75 @@ def marks(reached, rows, columns, caption, alt, ax_labels):
     ax.set_yticks([t + 0.5 for t in range(T)], rows)
     ax.tick_params(length=0)
     sns.despine(ax=ax, left=True, bottom=True)
+    show(figure, caption, alt)
+
+
+def links(above, below, pairs, caption, alt):
+    """Two lines of words, and a line for each link (i, j) between word i above and j below."""
+    wide = max(len(above), len(below))
+    figure, ax = plt.subplots(figsize=(1.15 * wide, 1.7), layout="constrained")
+    places = [[(i + 0.5) * wide / len(row) for i in range(len(row))] for row in (above, below)]
+    for i, j in sorted(pairs):
+        ax.plot([places[0][i], places[1][j]], [0.78, 0.22], color=COLOURS[1], linewidth=2)
+    for row, y, xs in zip((above, below), (0.9, 0.1), places, strict=True):
+        for word, x in zip(row, xs, strict=True):
+            ax.text(x, y, word, ha="center", va="center", size=13)
+    ax.set(xlim=(0, wide), ylim=(0, 1))
+    ax.axis("off")
+    show(figure, caption, alt)
+
+
+def token_rows(panels, caption, alt):
+    """Rectangles of tokens below each other: a dict from title to N rows of T names.
+
+    In the colours of the masks: a token is yellow, an empty name is padding, a cross on dark.
+    """
+    heights = [len(rows) for rows in panels.values()]
+    wide = max(len(rows[0]) for rows in panels.values())
+    figure, axes = plt.subplots(
+        len(panels), 1, squeeze=False, height_ratios=heights,
+        figsize=(0.92 * wide, 0.36 * sum(heights) + 0.4 * len(heights)), layout="constrained",
+    )  # fmt: skip
+    for ax, (title, rows) in zip(axes[:, 0], panels.items(), strict=True):
+        for n, row in enumerate(rows):
+            for t, token in enumerate(row):
+                colour = "#f7ecb5" if token else "#44546a"
+                ax.add_patch(plt.Rectangle((t, n), 1, 1, facecolor=colour, edgecolor="#44546a"))
+                ax.text(t + 0.5, n + 0.5, token or "×", ha="center", va="center", size=10,
+                        color="black" if token else "white")  # fmt: skip
+        ax.set(xlim=(0, wide), ylim=(len(rows), 0))
+        ax.set_title(title, loc="left", size=11)
+        ax.axis("off")
+    show(figure, caption, alt)
+
+
+def rectangles(panels, caption, alt):
+    """Padded batches without their tokens: a dict from title to booleans (N, T), True where real.
+
+    Each panel puts its list of batches below each other and counts the places that are padding.
+    """
+    colours = ListedColormap(["#44546a", "#f7ecb5"])
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharex=True, sharey=True, layout="constrained",
+        figsize=(4.4 * len(panels), 4),
+    )  # fmt: skip
+    for ax, (title, batches) in zip(axes[0], panels.items(), strict=True):
+        top = 0
+        for real in batches:
+            N, T = real.shape
+            place = (0, T, top + N, top)
+            ax.imshow(real, cmap=colours, vmin=0, vmax=1, aspect="auto", extent=place)
+            ax.add_patch(plt.Rectangle((0, top), T, N, fill=False, edgecolor="#44546a"))
+            top += N + 1
+        padding = sum((~real).sum().item() for real in batches)
+        ax.set_title(f"{title}: {padding} places of padding")
+        ax.set(xlabel="token", ylim=(top, -1), yticks=[])
+        sns.despine(ax=ax, left=True)
+    widest = max(real.shape[1] for batches in panels.values() for real in batches)
+    axes[0, 0].set(ylabel="sentences, batch by batch", xlim=(0, widest + 1))
+    axes[0, 0].set_xticks(range(0, widest + 1, 5))
+    axes[0, -1].legend(
+        [plt.Rectangle((0, 0), 1, 1, facecolor=colours(i), edgecolor="#44546a") for i in (1, 0)],
+        ["token", "padding"], loc="upper right",
+    )  # fmt: skip
     show(figure, caption, alt)

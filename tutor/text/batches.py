@@ -37,6 +37,25 @@ def make_batch(pairs):
     )
 
 
+def longer_side(pair):
+    """Tokens of the longer side of a pair of ids, with its BOS or EOS."""
+    return max(map(len, pair)) + 1
+
+
+def cut_by_tokens(pairs, max_tokens):
+    """Cut pairs, sorted by `longer_side`, into groups of at most `max_tokens` places, padding too.
+
+    A pair that is longer than that stands alone. Returns a list of lists of pairs.
+    """
+    groups = []
+    for pair in pairs:  # ascending, so the newest pair is the longest
+        if groups and longer_side(pair) * (len(groups[-1]) + 1) <= max_tokens:
+            groups[-1].append(pair)
+        else:
+            groups.append([pair])
+    return groups
+
+
 def bucket(pairs, max_tokens, seed=None):
     """Cut (source ids, target ids) pairs into batches of like length.
 
@@ -44,23 +63,11 @@ def bucket(pairs, max_tokens, seed=None):
     is longer stands alone). With a seed, pairs of the same length and the batches themselves come
     in random order; without one, in order of length. Returns a list of Batch.
     """
-
-    def length(pair):
-        return max(len(pair[0]), len(pair[1])) + 1  # BOS or EOS counts
-
-    order = random.Random(seed) if seed is not None else None
+    order = random.Random(seed)
     pairs = list(pairs)
-    if order:
+    if seed is not None:
         order.shuffle(pairs)
-    pairs.sort(key=lambda pair: (length(pair), len(pair[0])))
-    groups, group = [], []
-    for pair in pairs:  # ascending, so the newest pair is the longest
-        if group and length(pair) * (len(group) + 1) > max_tokens:
-            groups.append(group)
-            group = []
-        group.append(pair)
-    if group:
-        groups.append(group)
-    if order:
+    groups = cut_by_tokens(sorted(pairs, key=lambda p: (longer_side(p), len(p[0]))), max_tokens)
+    if seed is not None:
         order.shuffle(groups)
     return [make_batch(group) for group in groups]

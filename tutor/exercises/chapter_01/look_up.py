@@ -9,7 +9,7 @@ from tutor.check.exercise import WRITE, Exercise
 
 def _cases_of_lookups():
     for vocab_size, d_model, ids in [
-        (2, 1, [1]),
+        (3, 3, [1, 2]),
         (3, 2, [2, 0]),
         (3, 4, [1, 1]),
         (4, 4, [3, 0, 3]),

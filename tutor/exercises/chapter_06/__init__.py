@@ -1,10 +1,10 @@
 """Exercises of chapter 06: pieces, bytes, batches."""
 
+ON_PAGE = ("count_pairs", "make_batch", "cut_by_tokens")
 ORDER = (
     "second_merge",
     "cut_word",
     "fall_back_to_bytes",
-    "shifted_batch",
     "number_words",
     "only_the_tokenizer",
 )

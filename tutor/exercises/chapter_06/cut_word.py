@@ -144,8 +144,8 @@ The steps have names, but they are shuffled. Put them in order first:
         "merges, the inner builds a new list, which becomes `pieces` when it is done.",
         "Compare with the pair as two pieces, `(merged[-1], piece) == pair`. Glued together, *a* + "
         "*bc* and *ab* + *c* would look the same.",
-        "The chapter's function `merge(pieces, pair)` is the inner loop. The outer one is: "
-        "`for pair in merges: pieces = merge(pieces, pair)`.",
+        "The chapter's function `merge_pair(pieces, pair)` is the inner loop. The outer one is: "
+        "`for pair in merges: pieces = merge_pair(pieces, pair)`.",
     ),
     stub='''\
 def cut_word(word, merges):

@@ -44,7 +44,7 @@ def _ties_have_ids(answer):
 number_words = Exercise(
     name="number_words",
     chapter="06",
-    section="What can go wrong",
+    section="A batch, drawn",
     kind=MEND,
     title="The model never ends a sentence",
     goal="Keep the ids of special tokens free of words.",

@@ -5,7 +5,7 @@ from tutor.check.exercise import EXPLAIN, Exercise
 only_the_tokenizer = Exercise(
     name="only_the_tokenizer",
     chapter="06",
-    section="What can go wrong",
+    section="How large a vocabulary?",
     kind=EXPLAIN,
     title="It is only the tokenizer",
     goal="Explain why a vocabulary is learned from the training text alone.",
