@@ -66,4 +66,4 @@ def test_no_more_than_four_screens_without_a_picture(path, browser, tmp_path):
     page.goto(file.as_uri())
     lengths = gaps(*page.evaluate(MEASURE))
     page.close()
-    assert max(lengths) <= SCREENS, [round(length, 1) for length in lengths]
+    assert max(lengths) <= SCREENS, " ".join(f"{length:.1f}" for length in lengths)
