@@ -18,11 +18,11 @@ from tutor.decoding import (
     greedy,
     keep_min_p,
     keep_top_p,
-    kept,
     length_penalty,
     most_probable,
     sample,
     settled,
+    tokens_to_keep,
 )
 from tutor.text.tokenizer import BOS, EOS, PAD, UNK
 
@@ -310,7 +310,7 @@ def test_top_p_keeps_the_fewest_tokens_that_have_enough():
         (1.0, [4, 3]),
     ]:
         assert keep_top_p(shares, top_p).sum(-1).tolist() == wanted
-        assert kept(shares, top_p=top_p).equal(keep_top_p(shares, top_p))
+        assert tokens_to_keep(shares, top_p=top_p).equal(keep_top_p(shares, top_p))
 
 
 def test_min_p_keeps_what_comes_near_the_first():
@@ -323,10 +323,10 @@ def test_min_p_keeps_what_comes_near_the_first():
         (1.0, [1, 1]),
     ]:
         assert keep_min_p(shares, min_p).sum(-1).tolist() == wanted
-        assert kept(shares, min_p=min_p).equal(keep_min_p(shares, min_p))
-    both = kept(shares, top_p=0.8, min_p=0.3)
+        assert tokens_to_keep(shares, min_p=min_p).equal(keep_min_p(shares, min_p))
+    both = tokens_to_keep(shares, top_p=0.8, min_p=0.3)
     assert both.tolist() == [[True, True, False, False], [True, False, False, False]]
-    assert kept(shares).all()
+    assert tokens_to_keep(shares).all()
 
 
 def test_samples_keep_to_what_top_p_and_min_p_keep():
@@ -334,7 +334,7 @@ def test_samples_keep_to_what_top_p_and_min_p_keep():
     P, ids = next_log_probabilities(model, source[0], []).exp().sort(descending=True)
     for temperature, rule in [(1.0, {"top_p": 0.5}), (2.0, {"min_p": 0.5}), (1.0, {"min_p": 0.2})]:
         shares = P ** (1 / temperature) / (P ** (1 / temperature)).sum()
-        allowed = {*ids[kept(shares, **rule)].tolist()}
+        allowed = {*ids[tokens_to_keep(shares, **rule)].tolist()}
         assert 1 < len(allowed) < 8
         written = sample(
             model, source.expand(500, -1), temperature, max_len=1, **rule,

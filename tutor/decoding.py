@@ -206,7 +206,7 @@ def greedy(model, source_ids, max_len=None):
     return write(model, source_ids, lambda Z: most_probable(Z, 1), max_len)
 
 
-def kept(shares, top_p=None, min_p=None):
+def tokens_to_keep(shares, top_p=None, min_p=None):
     """Which tokens a random choice may fall on: True, False, of the shape of `shares`.
 
     shares: (..., vocab_size), probabilities, the largest first. top_p: the fewest tokens, the most
@@ -224,12 +224,12 @@ def kept(shares, top_p=None, min_p=None):
 
 
 def keep_top_p(shares, top_p):
-    """See `kept`. A token stays if those before it have less than top_p together."""
+    """See `tokens_to_keep`. A token stays if those before it have less than top_p together."""
     return shares.cumsum(dim=-1) - shares < top_p  # (..., vocab_size)
 
 
 def keep_min_p(shares, min_p):
-    """See `kept`."""
+    """See `tokens_to_keep`."""
     return shares >= min_p * shares[..., :1]  # (..., vocab_size)
 
 
@@ -248,7 +248,7 @@ def sample(
     temperature: logits are divided by it; below 1 favours the probable, above 1 the improbable.
     It may lie between 1e-30, as good as `greedy`, and 1e30, any word with equal probability.
     top_k: draw from the k most probable tokens only (Fan et al. 2018). top_p, min_p: draw from
-    those that `kept` keeps of what the temperature has made. Otherwise as `greedy`.
+    those that `tokens_to_keep` keeps of what the temperature has made. Otherwise as `greedy`.
     """
     if not 1e-30 <= temperature <= 1e30:  # float32 knows nothing much beyond
         raise ValueError(
@@ -264,7 +264,7 @@ def sample(
     def choose(Z):
         step, ids = most_probable(Z, top_k or Z.shape[-1])  # (N, top_k) each
         shares = ((step - step[:, :1]) / temperature).softmax(-1)  # (N, top_k)
-        shares = shares * kept(shares, top_p, min_p)  # (N, top_k)
+        shares = shares * tokens_to_keep(shares, top_p, min_p)  # (N, top_k)
         at = torch.multinomial(shares, 1, generator=generator)  # (N, 1)
         return step.gather(1, at), ids.gather(1, at)
 

@@ -50,7 +50,7 @@ def keep_top_p(shares, top_p):
     because="A token stays if those before it are not enough; so the first one always stays.",
     reference=_keep,
     cases=_cases_of_shares,
-    forbidden=(decoding.keep_top_p, decoding.kept),
+    forbidden=(decoding.keep_top_p, decoding.tokens_to_keep),
     mistakes=(
         (
             "The token that crosses the border is missing, so those that stay have less than "
