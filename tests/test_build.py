@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 from tutor.build import main
+from tutor.publish.minutes import count_words, reading_minutes
 from tutor.publish.notebooks import scrub, strip_png_text
 
 TEXT = """# A page
@@ -123,3 +124,30 @@ def test_scrub_leaves_no_clock_no_kernel_and_no_widget_beside_a_picture():
         "source": "f()",
     }
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
+
+
+def test_scrub_folds_the_answers():
+    answer = nbformat.v4.new_code_cell("1", metadata={"tags": ["hide-input"], "jupyter": {"x": 1}})
+    shown = nbformat.v4.new_code_cell("2", metadata={"jupyter": {"source_hidden": True}})
+    scrub(nbformat.v4.new_notebook(cells=[answer, shown]))
+    assert answer.metadata == {"tags": ["hide-input"], "jupyter": {"source_hidden": True}}
+    assert shown.metadata == {}
+
+
+def test_minutes_are_counted(capsys):
+    """320 words take 2 minutes, 12 lines 1, two prompts 2; folds and the reader's cell nothing."""
+    text = "**Question.** Why? **Predict:** it. **By hand:** " + "word " * 314
+    cells = [
+        nbformat.v4.new_markdown_cell(text),
+        nbformat.v4.new_markdown_cell("<details><summary>More</summary>\n\nfolded\n\n</details>"),
+        nbformat.v4.new_code_cell("x\n\n" * 12),
+        nbformat.v4.new_code_cell("x\n" * 99, metadata={"tags": ["you-write"]}),
+        nbformat.v4.new_code_cell("x\n" * 99, metadata={"tags": ["hide-input"]}),
+    ]
+    page = nbformat.v4.new_notebook(cells=cells)
+    assert count_words(page) == 320 and reading_minutes(page, "90") == 5
+    cells[0].source += " word" * 8
+    assert reading_minutes(page, "90") == 10
+    assert reading_minutes(page, "02") > 10  # what its reader writes on the page
+    assert main(["minutes", "00"]) == 0
+    assert "00_start_here: " in capsys.readouterr().out
