@@ -745,6 +745,155 @@ def one_row():
     return p.svg()
 
 
+def toy_nodes():
+    """The toy of chapter 08: name -> parent, place, height, word and probability of a beginning."""
+    return {
+        "bos": (None, 0, 250, "[BOS]", "1"),
+        "un": ("bos", 1, 130, "un", "0.5"),
+        "une": ("bos", 1, 330, "une", "0.4"),
+        "empty": ("bos", 1, 440, "[EOS]", "0.1"),
+        "un box": ("un", 2, 80, "box", "0.20"),
+        "un boîte": ("un", 2, 140, "boîte", "0.175"),
+        "un carton": ("un", 2, 200, "carton", "0.125"),
+        "une boîte": ("une", 2, 300, "boîte", "0.36"),
+        "une caisse": ("une", 2, 400, "caisse", "0.04"),
+        "un box rouge": ("un box", 3, 60, "rouge", "0.12"),
+        "un box end": ("un box", 3, 120, "[EOS]", "0.08"),
+        "une boîte rouge": ("une boîte", 3, 240, "rouge", "0.18"),
+        "une boîte end": ("une boîte", 3, 310, "[EOS]", "0.162"),
+        "une boîte ouverte": ("une boîte", 3, 370, "ouverte", "0.018"),
+    }
+
+
+def toy_tree(p, nodes, state, thick, columns):
+    """Boxes and lines of a tree; `state` gives kept, ended, dropped or plain; `thick` a path."""
+    for place, title in enumerate(columns):
+        p.text(85 + place * 178, 28, title, size=13, bold=True)
+
+    def at(name):
+        return 85 + nodes[name][1] * 178, nodes[name][2] + 16
+
+    for name, (parent, *_) in nodes.items():
+        if parent:
+            (x, y), (left, top) = at(name), at(parent)
+            wide = 4 if name in thick else 1.4
+            dash = ' stroke-dasharray="5 4"' if state.get(name) == "dropped" else ""
+            p.parts.append(
+                f'<path d="M{left + 56} {top} L{x - 56} {y}" stroke="{LINE}" fill="none" '
+                f'stroke-width="{wide}"{dash}/>'
+            )
+    fills = {"kept": BLUE, "ended": YELLOW, "dropped": GREY, "greedy": YELLOW}
+    for name, (_, _, _, word, share) in nodes.items():
+        x, y = at(name)
+        kind = state.get(name, "plain")
+        p.box(x - 56, y - 20, 112, 40, "", fills.get(kind, WHITE), dashed=kind == "dropped")
+        if kind == "ended":
+            p.box(x - 52, y - 16, 104, 32, "", fills[kind])
+        p.text(x, y - 7, ("× " if kind == "dropped" else "") + word, size=14, bold=kind != "plain")
+        p.text(x, y + 10, share, size=12)
+
+
+def greedy_tree():
+    p = Picture(
+        900, 480, "The toy's sentences as a tree",
+        "After BOS come un with 0.5, une with 0.4 and EOS with 0.1. After un: box, the beginning has "
+        "0.20, boîte 0.175, carton 0.125. After une: boîte 0.36, caisse 0.04. Greedy decoding goes "
+        "un, box 0.20, rouge 0.12, EOS 0.096. The branch une boîte is more probable from the second "
+        "word on, and is never visited.",
+    )  # fmt: skip
+    nodes = toy_nodes()
+    nodes["un box rouge end"] = ("un box rouge", 4, 50, "[EOS]", "0.096")
+    nodes["un box rouge vif"] = ("un box rouge", 4, 110, "vif", "0.024")
+    path = ("un", "un box", "un box rouge", "un box rouge end")
+    columns = ["place 0", "place 1", "place 2", "place 3", "place 4"]
+    toy_tree(p, nodes, dict.fromkeys(("bos", *path), "greedy"), path, columns)
+    p.text(620, 455, "yellow, thick: what greedy decoding writes", size=14)
+    return p.svg()
+
+
+def beam_tree():
+    p = Picture(
+        900, 540, "Beam search on the toy with two beams",
+        "Step 0 keeps un 0.5 and une 0.4 and drops EOS 0.1. Step 1 keeps une boîte 0.36 and un box "
+        "0.20 and drops the others. Step 2 keeps une boîte rouge 0.18 and une boîte EOS 0.162; un "
+        "box rouge 0.12 falls out. Step 3 adds une boîte rouge EOS 0.144 and une boîte rouge vif "
+        "0.036, which is dropped. The best finished beam is une boîte EOS with 0.162.",
+    )  # fmt: skip
+    nodes = toy_nodes()
+    nodes["red end"] = ("une boîte rouge", 4, 210, "[EOS]", "0.144")
+    nodes["red vif"] = ("une boîte rouge", 4, 270, "vif", "0.036")
+    kept = ("bos", "un", "une", "une boîte", "un box", "une boîte rouge")
+    state = dict.fromkeys(nodes, "dropped") | dict.fromkeys(kept, "kept")
+    state |= dict.fromkeys(("une boîte end", "red end"), "ended")
+    columns = ["start", "step 0 writes", "step 1 writes", "step 2 writes", "step 3 writes"]
+    toy_tree(p, nodes, state, ("une", "une boîte", "une boîte end"), columns)
+    p.text(450, 496, "blue: kept and live  ·  yellow, double frame: kept and finished  ·  "
+           "dashed, ×: fell out of the pool", size=14)  # fmt: skip
+    p.text(450, 520, "thick: the winner", size=14)
+    return p.svg()
+
+
+def cache_grows():
+    p = Picture(
+        900, 400, "Keys and values without and with a cache",
+        "Steps 0 to 3 of writing: BOS, un, homme, monte. Without a cache step t computes rows 0 to t, "
+        "in all 1 + 2 + 3 + 4 = 10 rows. With a cache each step computes one new row and finds the "
+        "earlier ones kept, in all 4 rows.",
+    )  # fmt: skip
+    words = ["[BOS]", "un", "homme", "monte"]
+    for x, title in (
+        (40, "without a cache: 10 rows computed"),
+        (490, "with a cache: 4 rows computed"),
+    ):
+        p.text(x + 185, 28, title, bold=True)
+        for t in range(4):
+            left = x + t * 96
+            p.text(left + 40, 62, f"step {t}", size=13)
+            for row in range(t + 1):
+                new = row == t or x == 40
+                p.box(left, 80 + row * 62, 80, 48, "", YELLOW if new else BLUE, dashed=not new)
+                p.text(left + 40, 96 + row * 62, words[row], size=13, bold=new)
+                p.text(left + 40, 115 + row * 62, "computed" if new else "kept", size=12)
+    p.text(450, 350, "one box: a row of keys and values, in each layer", size=14)
+    p.text(450, 375, "yellow: computed at this step  ·  blue, dashed: found in the cache", size=14)
+    return p.svg()
+
+
+def beams_share():
+    p = Picture(
+        900, 360, "Two beams, one list of keys, and a mask",
+        "Keys of two beams at four places: BOS and BOS, un and une, boîte and box, rouge and EOS. "
+        "Beam 0, which ends in rouge, may look at the first BOS, une, boîte and rouge. Beam 1, which "
+        "ends in EOS, may look at the first BOS, une, boîte and EOS. All else is hidden.",
+    )  # fmt: skip
+    words = ["[BOS]", "[BOS]", "un", "une", "boîte", "box", "rouge", "[EOS]"]
+    sees = {"rouge": (0, 3, 4, 6), "[EOS]": (0, 3, 4, 7)}
+    left, cell = 150, 86
+    for i, word in enumerate(words):
+        x = left + i * cell + (i // 2) * 10
+        p.box(x, 80, cell - 6, 40, word, WHITE)
+        if i % 2 == 0:
+            p.text(x + cell - 3, 28, f"place {i // 2}", size=13, bold=True)
+        p.text(x + cell / 2 - 3, 60, f"beam {i % 2}", size=12)
+    p.text(140, 100, "keys", anchor="end", bold=True)
+    for row, (word, seen) in enumerate(sees.items()):
+        y = 190 + row * 56
+        p.text(140, y + 22, f"{word} asks", anchor="end", size=14, bold=True)
+        for i in range(8):
+            x = left + i * cell + (i // 2) * 10
+            p.box(x, y, cell - 6, 44, "", YELLOW if i in seen else LINE)
+            if i not in seen:
+                middle, top = x + cell / 2 - 12, y + 13
+                p.parts.append(
+                    f'<path d="M{middle} {top} l18 18 m0 -18 l-18 18" stroke="#ffffff" '
+                    'stroke-width="3"/>'
+                )
+    p.text(450, 160, "the mask, one row for each beam", size=14, italic=True)
+    p.text(450, 330, "cross on dark: hidden, another beam's past  ·  yellow: the beam's own past",
+           size=14)  # fmt: skip
+    return p.svg()
+
+
 def reach():
     p = Picture(
         900, 450, "What each position of a decoder can reach",
@@ -882,6 +1031,10 @@ PICTURES = {
         lookup,
         one_hot,
         one_row,
+        greedy_tree,
+        beam_tree,
+        cache_grows,
+        beams_share,
         questions,
         reach,
         cross_attention,

@@ -16,10 +16,13 @@ from tutor.decoding import (
     Pool,
     beam_search,
     greedy,
+    keep_min_p,
+    keep_top_p,
     length_penalty,
     most_probable,
     sample,
     settled,
+    tokens_to_keep,
 )
 from tutor.text.tokenizer import BOS, EOS, PAD, UNK
 
@@ -297,6 +300,52 @@ def test_samples_come_as_often_as_the_model_says():
     assert_same_hypotheses(coldest, greedy(model, source, 9))
 
 
+def test_top_p_keeps_the_fewest_tokens_that_have_enough():
+    shares = torch.tensor([[0.5, 0.25, 0.125, 0.125], [0.75, 0.125, 0.125, 0.0]])
+    for top_p, wanted in [
+        (0.4, [1, 1]),
+        (0.5, [1, 1]),
+        (0.6, [2, 1]),
+        (0.8, [3, 2]),
+        (1.0, [4, 3]),
+    ]:
+        assert keep_top_p(shares, top_p).sum(-1).tolist() == wanted
+        assert tokens_to_keep(shares, top_p=top_p).equal(keep_top_p(shares, top_p))
+
+
+def test_min_p_keeps_what_comes_near_the_first():
+    shares = torch.tensor([[0.5, 0.25, 0.125, 0.125], [0.75, 0.125, 0.125, 0.0]])
+    for min_p, wanted in [
+        (0.1, [4, 3]),
+        (0.2, [4, 1]),
+        (0.25, [4, 1]),
+        (0.3, [2, 1]),
+        (1.0, [1, 1]),
+    ]:
+        assert keep_min_p(shares, min_p).sum(-1).tolist() == wanted
+        assert tokens_to_keep(shares, min_p=min_p).equal(keep_min_p(shares, min_p))
+    both = tokens_to_keep(shares, top_p=0.8, min_p=0.3)
+    assert both.tolist() == [[True, True, False, False], [True, False, False, False]]
+    assert tokens_to_keep(shares).all()
+
+
+def test_samples_keep_to_what_top_p_and_min_p_keep():
+    model, source = lively_model(0), torch.tensor([[5, 6, EOS]])
+    P, ids = next_log_probabilities(model, source[0], []).exp().sort(descending=True)
+    for temperature, rule in [(1.0, {"top_p": 0.5}), (2.0, {"min_p": 0.5}), (1.0, {"min_p": 0.2})]:
+        shares = P ** (1 / temperature) / (P ** (1 / temperature)).sum()
+        allowed = {*ids[tokens_to_keep(shares, **rule)].tolist()}
+        assert 1 < len(allowed) < 8
+        written = sample(
+            model, source.expand(500, -1), temperature, max_len=1, **rule,
+            generator=torch.Generator().manual_seed(0),
+        )  # fmt: skip
+        assert {EOS if h.finished else h.ids[0] for h in written} == allowed
+    for rule in ({"top_p": 1e-9}, {"min_p": 1.0}):
+        coldest = sample(model, source, max_len=9, **rule)
+        assert_same_hypotheses(coldest, greedy(model, source, 9))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_the_coldest_samples_are_greedy_and_the_hottest_are_any_word(dtype):
     model, source = lively_model(0).to(dtype), torch.tensor([[5, 6, EOS]])
@@ -356,6 +405,8 @@ def test_dropout_is_off():
             "temperature must lie between .*, not 1e\\+39;",
         ),
         (lambda m: sample(m, SOURCES, top_k=0), "top_k must be None or at least 1, not 0"),
+        (lambda m: sample(m, SOURCES, top_p=0), "top_p must be None or above 0 and at most 1, no"),
+        (lambda m: sample(m, SOURCES, min_p=1.1), "min_p must be None or above 0 .*, not 1.1"),
     ],
 )
 def test_what_is_wrong_is_said(call, says):

@@ -11,8 +11,11 @@ from tutor.evaluation.scoring import (
     Score,
     alignment_error_rate,
     bleu,
+    bleu_counts,
+    bleu_of_counts,
     chrf,
     exact_match,
+    gains,
     moses_bleu,
 )
 
@@ -31,6 +34,33 @@ def test_bleu_by_hand():
     score = bleu(["a b c d x e."], ["a b c d e f g."])
     expected = 100 * (6 / 7 * 3 / 6 * 2 / 5 * 1 / 4) ** 0.25 * math.exp(1 - 8 / 7)
     assert score.value == pytest.approx(expected)
+
+
+def test_counts_of_bleu_by_hand():
+    counts = bleu_counts(["a b c d x e.", "a a"], ["a b c d e f g.", "a b"])
+    assert counts.tolist() == [[6, 3, 2, 1, 7, 6, 5, 4, 7, 8], [1, 0, 0, 0, 2, 1, 0, 0, 2, 2]]
+    assert bleu_of_counts(counts[1]) == 0  # no pair has a match; not smoothed
+
+
+@given(pairs)
+def test_bleu_of_summed_counts_is_sacrebleus_where_nothing_is_smoothed(both):
+    ours, theirs = map(list, zip(*both, strict=True))
+    counts = bleu_counts(ours, theirs).sum(0)
+    assert bleu_of_counts(bleu_counts(ours, ours).sum(0)).item() == pytest.approx(100)
+    if counts[:4].all():
+        assert bleu_of_counts(counts).item() == pytest.approx(bleu(ours, theirs).value)
+
+
+def test_gains_are_differences_of_bleu_with_intervals_that_widen_with_their_number():
+    theirs = [f"a b c d {i} e f g h." for i in range(40)]
+    worse = [s.replace("e f", "f e") if i % 3 else s for i, s in enumerate(theirs)]
+    mixed = [s.replace("a b", "b a") if i % 2 else s for i, s in enumerate(theirs)]
+    alone = gains({"mixed": mixed}, worse, theirs)["mixed"]
+    among = gains({"mixed": mixed, "same": worse, "right": theirs}, worse, theirs)
+    assert alone.value == pytest.approx(bleu(mixed, theirs).value - bleu(worse, theirs).value)
+    assert among["mixed"].value == alone.value
+    assert among["mixed"].low < alone.low < alone.value < alone.high < among["mixed"].high
+    assert among["same"] == (0, 0, 0) and among["right"].low > 0
 
 
 def test_chrf_by_hand():

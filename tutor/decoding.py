@@ -86,7 +86,7 @@ class Cache:
         )
 
     def step(self, ids):
-        """Read the newest tokens `ids` (N, beams): logits of the next, (N, beams, vocabulary)."""
+        """Read the newest tokens `ids` (N, beams): logits of the next, (N, beams, vocab_size)."""
         model, N = self.model, len(ids)
         X = model.embed(ids.reshape(-1, 1), start=self.length)  # (N * beams, 1, d_model)
         X = X.reshape(N, self.beams, -1)  # (N, beams, d_model)
@@ -95,7 +95,7 @@ class Cache:
         self.length += 1
         for layer, kept in zip(model.decoder.layers, self.layers, strict=True):
             X = self.layer_step(layer, kept, X)
-        return model.logits(model.decoder.norm(X))  # (N, beams, vocabulary)
+        return model.logits(model.decoder.norm(X))  # (N, beams, vocab_size)
 
     def layer_step(self, layer, kept, X):
         """A decoder layer for the newest tokens alone, X: (N, beams, d_model)."""
@@ -148,15 +148,15 @@ def limits(model, source_ids, max_len):
     return limit.clamp(max=model.config.max_len)
 
 
-def most_probable(E, k):
-    """Log-probabilities and ids of the k best next tokens, (..., k) each, from logits E.
+def most_probable(Z, k):
+    """Log-probabilities and ids of the k best next tokens, (..., k) each, from logits Z.
 
-    E: (..., vocabulary); it is overwritten. [PAD], [UNK] and [BOS] are never written.
+    Z: (..., vocab_size); it is overwritten. [PAD], [UNK] and [BOS] are never written.
     """
-    E[..., :EOS] = -torch.inf
-    best, ids = E.topk(min(k, E.shape[-1]))
+    Z[..., :EOS] = -torch.inf
+    best, ids = Z.topk(min(k, Z.shape[-1]))
     top = best[..., :1]  # (..., 1)
-    total = E.sub_(top).exp_().sum(-1, keepdim=True)  # (..., 1): in place, E is large
+    total = Z.sub_(top).exp_().sum(-1, keepdim=True)  # (..., 1): in place, Z is large
     return best - top - total.log(), ids
 
 
@@ -173,7 +173,7 @@ def evaluating(model):
 
 
 def write(model, source_ids, choose, max_len=None):
-    """Write N sentences; choose(E) makes of logits (N, vocabulary) each one's next token, with its
+    """Write N sentences; choose(Z) makes of logits (N, vocab_size) each one's next token, with its
     log-probability: (N, 1) each. See `greedy` and `sample`.
     """
     with evaluating(model):
@@ -203,15 +203,52 @@ def greedy(model, source_ids, max_len=None):
     and never more than the model's max_len; None: the source's length plus 50. Returns N
     Hypothesis, whose scores are log-probabilities.
     """
-    return write(model, source_ids, lambda E: most_probable(E, 1), max_len)
+    return write(model, source_ids, lambda Z: most_probable(Z, 1), max_len)
 
 
-def sample(model, source_ids, temperature=1.0, top_k=None, max_len=None, generator=None):
+def tokens_to_keep(shares, top_p=None, min_p=None):
+    """Which tokens a random choice may fall on: True, False, of the shape of `shares`.
+
+    shares: (..., vocab_size), probabilities, the largest first. top_p: the fewest tokens, the most
+    probable ones, that have at least this share together (nucleus sampling, Holtzman et al. 2020,
+    "The Curious Case of Neural Text Degeneration"). min_p: the tokens that are at least min_p times
+    as probable as the most probable one (Nguyen et al. 2024, "Turning Up the Heat: Min-p Sampling
+    for Creative and Coherent LLM Outputs"). The first token is always kept.
+    """
+    keep = torch.ones_like(shares, dtype=torch.bool)
+    if top_p is not None:
+        keep &= keep_top_p(shares, top_p)
+    if min_p is not None:
+        keep &= keep_min_p(shares, min_p)
+    return keep
+
+
+def keep_top_p(shares, top_p):
+    """See `tokens_to_keep`. A token stays if those before it have less than top_p together."""
+    return shares.cumsum(dim=-1) - shares < top_p  # (..., vocab_size)
+
+
+def keep_min_p(shares, min_p):
+    """See `tokens_to_keep`."""
+    return shares >= min_p * shares[..., :1]  # (..., vocab_size)
+
+
+def sample(
+    model,
+    source_ids,
+    temperature=1.0,
+    top_k=None,
+    top_p=None,
+    min_p=None,
+    max_len=None,
+    generator=None,
+):
     """A random next token, again and again: each with the probability that the model gives it.
 
     temperature: logits are divided by it; below 1 favours the probable, above 1 the improbable.
     It may lie between 1e-30, as good as `greedy`, and 1e30, any word with equal probability.
-    top_k: draw from the k most probable tokens only. Otherwise as `greedy`.
+    top_k: draw from the k most probable tokens only (Fan et al. 2018). top_p, min_p: draw from
+    those that `tokens_to_keep` keeps of what the temperature has made. Otherwise as `greedy`.
     """
     if not 1e-30 <= temperature <= 1e30:  # float32 knows nothing much beyond
         raise ValueError(
@@ -220,11 +257,15 @@ def sample(model, source_ids, temperature=1.0, top_k=None, max_len=None, generat
         )
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k must be None or at least 1, not {top_k!r}.")
+    for name, share in (("top_p", top_p), ("min_p", min_p)):
+        if share is not None and not 0 < share <= 1:
+            raise ValueError(f"{name} must be None or above 0 and at most 1, not {share!r}.")
 
-    def choose(E):
-        step, ids = most_probable(E, top_k or E.shape[-1])  # (N, top_k) each
-        P = ((step - step[:, :1]) / temperature).softmax(-1)  # (N, top_k)
-        at = torch.multinomial(P, 1, generator=generator)  # (N, 1)
+    def choose(Z):
+        step, ids = most_probable(Z, top_k or Z.shape[-1])  # (N, top_k) each
+        shares = ((step - step[:, :1]) / temperature).softmax(-1)  # (N, top_k)
+        shares = shares * tokens_to_keep(shares, top_p, min_p)  # (N, top_k)
+        at = torch.multinomial(shares, 1, generator=generator)  # (N, 1)
         return step.gather(1, at), ids.gather(1, at)
 
     return write(model, source_ids, choose, max_len)
@@ -288,6 +329,16 @@ def settled(pool, limit, alpha, n_best):
     return (finished >= hope) | (pool.ids.shape[-1] > limit)
 
 
+def check_search(beams, alpha, n_best):
+    """Raises ValueError for settings with which no search is possible."""
+    if not isinstance(beams, int) or beams < 1:
+        raise ValueError(f"beams must be a whole number of at least 1, not {beams!r}.")
+    if not 1 <= n_best <= beams:
+        raise ValueError(f"n_best must lie between 1 and beams ({beams}), not {n_best!r}.")
+    if not alpha >= 0:
+        raise ValueError(f"alpha must be at least 0, not {alpha!r}.")
+
+
 def beam_search(model, source_ids, beams=5, alpha=ALPHA, n_best=1, max_len=None, history=None):
     """The best translations found by keeping `beams` of them at every step.
 
@@ -297,27 +348,22 @@ def beam_search(model, source_ids, beams=5, alpha=ALPHA, n_best=1, max_len=None,
     Returns for each sentence a list of at most `n_best` Hypothesis, the best first; finished ones
     stand before those that were cut at the limit.
     """
-    if not isinstance(beams, int) or beams < 1:
-        raise ValueError(f"beams must be a whole number of at least 1, not {beams!r}.")
-    if not 1 <= n_best <= beams:
-        raise ValueError(f"n_best must lie between 1 and beams ({beams}), not {n_best!r}.")
-    if not alpha >= 0:
-        raise ValueError(f"alpha must be at least 0, not {alpha!r}.")
+    check_search(beams, alpha, n_best)
     with evaluating(model):
         cache, limit = Cache(model, source_ids, beams), limits(model, source_ids, max_len)
         pool = Pool.start(len(source_ids), beams, source_ids.device)
         rows = torch.arange(len(source_ids), device=source_ids.device)
         found = [None] * len(source_ids)
         while len(rows):
-            E = cache.step(pool.ids[..., -1])  # (N, beams, vocabulary)
-            pool, parents = grow(pool, *most_probable(E, beams), alpha)
+            Z = cache.step(pool.ids[..., -1])  # (N, beams, vocab_size)
+            pool, parents = grow(pool, *most_probable(Z, beams), alpha)
             cache.follow(parents)
             if history is not None:
                 history.append((rows, pool, parents))
             done = settled(pool, limit, alpha, n_best)  # (N,)
+            for n in done.nonzero()[:, 0].tolist():
+                found[rows[n]] = best_of(Pool(*(x[n] for x in pool)), alpha)[:n_best]
             if done.any():
-                for n in done.nonzero()[:, 0].tolist():
-                    found[rows[n]] = best_of(Pool(*(x[n] for x in pool)), alpha)[:n_best]
                 left = (~done).nonzero()[:, 0]  # a finished sentence costs nothing more
                 cache.keep(left)
                 pool = Pool(*(x[left] for x in pool))

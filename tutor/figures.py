@@ -292,6 +292,46 @@ def rows_as_points(panels, words, marks, caption, alt, varies=None):
     show(figure, caption, alt, varies)
 
 
+def kept_tokens(rows, caption, alt):
+    """Chapter 08: bars of the most probable next tokens, cut or not.
+
+    rows: a list of rows of panels, each a dict from title to (tokens, shares, keep). Tokens that
+    `keep` marks False have a cross, and their bars are hatched.
+    """
+    wide = max(map(len, rows))
+    figure, axes = plt.subplots(
+        len(rows), wide, squeeze=False, figsize=(3.3 * wide, 2.5 * len(rows)), layout="constrained"
+    )
+    for row, panels in zip(axes, rows, strict=True):
+        for ax, (title, (tokens, shares, keep)) in zip(row, panels.items(), strict=True):
+            for i, (share, stays) in enumerate(zip(shares, keep, strict=True)):
+                ax.barh(
+                    i, share, height=0.7, hatch=None if stays else "///", edgecolor=COLOURS[0],
+                    color=COLOURS[0] if stays else "white",
+                )  # fmt: skip
+            names = [t if stays else f"× {t}" for t, stays in zip(tokens, keep, strict=True)]
+            ax.set(title=title, xlim=(0, 1), yticks=range(len(tokens)), yticklabels=names)
+            ax.invert_yaxis()
+            sns.despine(ax=ax)
+    for ax in axes[-1]:
+        ax.set_xlabel("probability of the next token")
+    show(figure, caption, alt)
+
+
+def intervals(found, caption, alt):
+    """Chapter 08: dots with intervals; found: a dict from name to (value, low, high)."""
+    figure, ax = plt.subplots(figsize=(6.4, 0.42 * len(found) + 1.1), layout="constrained")
+    for i, (value, low, high) in enumerate(found.values()):
+        ax.plot([low, high], [i, i], color=COLOURS[1], linewidth=3)
+        ax.plot(value, i, "o", color=COLOURS[0], markersize=8)
+        ax.text(high + 0.1, i, f"{value:+.1f}", va="center", fontsize=9)
+    ax.axvline(0, color="black", linestyle=":")
+    ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel="BLEU above greedy decoding")
+    ax.invert_yaxis()
+    sns.despine(ax=ax)
+    show(figure, caption, alt)
+
+
 def next_tokens(panels, caption, alt, varies=None):
     """Bars of the most probable next tokens, side by side: a dict from title to {token: p}."""
     most = max(map(len, panels.values()))

@@ -68,10 +68,10 @@ class Translator:
         [source] = self.encode([text])
         rows = {"decoder": [], "cross": []}
 
-        def choose(E):
+        def choose(Z):
             for kind, steps in rows.items():
                 steps.append(attention[kind][:])  # of each layer, (1, h, 1, t or S)
-            return most_probable(E, 1)
+            return most_probable(Z, 1)
 
         with record_attention(self.model) as attention:
             [written] = write(self.model, torch.tensor([source], device=self.device), choose)

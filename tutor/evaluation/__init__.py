@@ -14,16 +14,21 @@ from tutor.evaluation.alignment import (
     words_of_tokens,
 )
 from tutor.evaluation.scoring import (
+    Gain,
     Score,
     alignment_error_rate,
     bleu,
+    bleu_counts,
+    bleu_of_counts,
     chrf,
     exact_match,
+    gains,
     moses_bleu,
 )
 
 __all__ = [
     "STEPS",
+    "Gain",
     "Score",
     "aligned_batch",
     "alignment_error_rate",
@@ -32,10 +37,13 @@ __all__ = [
     "best_head",
     "best_links",
     "bleu",
+    "bleu_counts",
+    "bleu_of_counts",
     "chrf",
     "cross_attention",
     "error_rates",
     "exact_match",
+    "gains",
     "measure",
     "moses_bleu",
     "same_sort",

@@ -71,8 +71,8 @@ beams, the best first.""",
     hints=(
         "Take one beam with total $\\log 0.5$ and logits $\\log 0.8, \\log 0.2$, on paper. What is "
         "the new total? What does the function say? Then add 9 to both logits.",
-        "The section shows both mistakes on the toy: which line adds numbers that are no "
-        "log-probabilities, and which line adds a number for the second time?",
+        "Which line adds numbers that are no log-probabilities (the section shows what comes of "
+        "it), and which line adds a number for the second time?",
         "`logits.log_softmax(dim=-1)` has a common zero for all beams. And `best` contains the "
         "parent's total already.",
     ),

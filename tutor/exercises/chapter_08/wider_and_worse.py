@@ -5,7 +5,7 @@ from tutor.check.exercise import EXPLAIN, Exercise
 wider_and_worse = Exercise(
     name="wider_and_worse",
     chapter="08",
-    section="What can go wrong",
+    section="Sentences of different lengths",
     kind=EXPLAIN,
     title="More beams, worse translations",
     goal="Tell a mistake of the search from a mistake of the model.",
