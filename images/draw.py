@@ -691,6 +691,36 @@ def lookup():
     return p.svg()
 
 
+def one_hot():
+    p = Picture(
+        900, 300, "A lookup as a product",
+        "Three matrices: H of 3 rows and 8 columns, times W of 8 rows and 9 columns, is HW of 3 rows "
+        "and 9 columns. Row white of H has its 1 in column 6. It is yellow, and so are row 6 of W "
+        "and row white of HW.",
+    )  # fmt: skip
+    words = "a man is riding horse bicycle white black".split()
+    ids, cell, middle = [0, 6, 4], 26, 164
+    for x, name, rows, columns in (
+        (70, "H  (3, 8)", ids, 8),
+        (385, "W  (8, 9)", range(8), 9),
+        (658, "H W  (3, 9)", ids, 9),
+    ):
+        y = middle - len(rows) * cell / 2
+        p.text(x + columns * cell / 2, y - 20, name, bold=True)
+        for row, i in enumerate(rows):
+            fill = YELLOW if words[i] == "white" else BLUE
+            for column in range(columns):
+                number = str(int(column == i)) if x == 70 else ""
+                p.box(x + column * cell, y + row * cell, cell, cell, number, fill, size=12)
+            if x < 658:
+                p.text(x - 8, y + (row + 0.5) * cell, f"{i} {words[i]}", anchor="end")
+    for column in range(8):
+        p.text(70 + (column + 0.5) * cell, middle + 1.5 * cell + 14, str(column), size=12)
+    p.text(294, middle, "×", size=24)
+    p.text(639, middle, "=", size=24)
+    return p.svg()
+
+
 def one_row():
     p = Picture(
         900, 270, "One row for two meanings",
@@ -999,6 +1029,7 @@ PICTURES = {
         merges,
         training_loop,
         lookup,
+        one_hot,
         one_row,
         greedy_tree,
         beam_tree,
