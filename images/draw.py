@@ -624,7 +624,7 @@ def architecture():
     p.arrow((right + 125, 84), (right + 125, 56))
     p.text(right + 125, 40, "next token   (N, T, vocabulary)")
     p.text(left + 125, 150, "encoder", size=20, bold=True)
-    p.text(right - 60, 110, "decoder", size=20, bold=True)
+    p.text(right + 195, 150, "decoder", size=20, bold=True)
     return p.svg()
 
 
@@ -928,8 +928,8 @@ def reach():
 
 def questions():
     p = Picture(
-        900, 210, "Eight questions in one pass",
-        "Upper row, what is read: BOS un homme monte un cheval blanc point. Lower row, what is asked: "
+        900, 190, "Eight questions in one pass",
+        "Eight places, numbered 0 to 7. Upper row, what is read: BOS un homme monte un cheval blanc point. Lower row, what is asked: "
         "un homme monte un cheval blanc point EOS. An arrow leads from each token that is read to the "
         "one that must follow it, which stands in the upper row one place to the right.",
     )  # fmt: skip
@@ -942,7 +942,9 @@ def questions():
             p.box(x, y, 86, 44, words[t + row], fill)
             if row == 0:
                 p.arrow((x + 43, y + 44), (x + 43, y + 88))
-    p.text(484, 194, "place 0 to place 7, from left to right", size=13, italic=True)
+    p.text(78, 20, "place", anchor="end", italic=True)
+    for t in range(8):
+        p.text(135 + t * 99, 20, str(t), italic=True)
     return p.svg()
 
 

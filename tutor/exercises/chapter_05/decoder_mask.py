@@ -51,7 +51,7 @@ everywhere in this course. A place is hidden if it is future **or** padding.""",
     stub='''\
 def decoder_mask(ids):
     """ids: (N, T). True where the target may not look. Boolean, (N, 1, T, T)."""
-    ...  # one line: `causal_mask` and `padding_mask`, joined
+    ...  # one line
 ''',
     solution="""\
 def decoder_mask(ids):
