@@ -381,33 +381,34 @@ def two_rounds():
 
 def clock_hands():
     p = Picture(
-        900, 400, "Positions as clock hands",
-        "Seven words, and under each of them three clocks. The hand of the first row turns by one "
-        "radian, 57 degrees, a word; that of the second row by a tenth of it, that of the third row "
-        "by a hundredth. All hands start at twelve; no two words show the same three hands.",
+        900, 450, "Positions as clock hands, for d_model = 8",
+        "Seven words, and under each of them four clocks, one for each pair of columns. The hand of "
+        "the first row turns by one radian, 57 degrees, a word; that of each further row by a tenth "
+        "of the one above. All hands start at twelve; no two words show the same four hands.",
     )  # fmt: skip
     for pos, word in enumerate("A man is riding a white horse".split()):
         x = 190 + pos * 108
         p.text(x, 28, word, bold=True)
         p.text(x, 52, str(pos), size=13)
-        for pair in range(3):
-            y, angle = 112 + pair * 108, pos / 10**pair
+        for pair in range(4):
+            y, angle = 108 + pair * 96, pos / 10**pair
             right, up = math.sin(angle), math.cos(angle)
             p.parts.append(
-                f'<circle cx="{x}" cy="{y}" r="42" fill="{(BLUE, YELLOW, GREY)[pair]}" '
+                f'<circle cx="{x}" cy="{y}" r="40" fill="{(BLUE, YELLOW, GREY, WHITE)[pair]}" '
                 f'stroke="{LINE}"/>'
             )
-            p.arrow((x, y), (round(x + 36 * right, 2), round(y - 36 * up, 2)))
-    for pair, (name, period) in enumerate((("pair 0", 6.3), ("pair 1", 63), ("pair 2", 628))):
-        y = 112 + pair * 108
-        p.text(20, y - 12, name, anchor="start", bold=True)
+            p.arrow((x, y), (round(x + 34 * right, 2), round(y - 34 * up, 2)))
+    p.text(20, 28, "d_model = 8", anchor="start", italic=True)
+    for pair, period in enumerate((6.3, 63, 628, 6283)):
+        y = 108 + pair * 96
+        p.text(20, y - 12, f"pair {pair}", anchor="start", bold=True)
         p.text(20, y + 12, f"round in {period} words", size=12, anchor="start")
     return p.svg()
 
 
 def encoder_layer():
     p = Picture(
-        900, 400, "One encoder layer, post-norm, with shapes",
+        900, 440, "One encoder layer, post-norm, with shapes",
         "X of shape N, S, d_model goes through multi-head attention and dropout, is added to itself, "
         "and passes a LayerNorm. The result goes through the feed-forward network and dropout, is "
         "added to itself, and passes a second LayerNorm. The shape at the end is that at the start.",
@@ -424,7 +425,8 @@ def encoder_layer():
             p.box(x, y - 30, width, 60, text, BLUE, size=13)
             p.arrow((x + width, y), (590 if k else x + width + 46, y))
             x += width + 48
-        p.text(370, y + 48, inner, size=12)
+        for k, line in enumerate(inner):
+            p.text(298, y + 48 + 18 * k, line, size=12)
         p.box(592, y - 18, 36, 36, "+", WHITE, size=20)
         p.arrow((628, y), (656, y))
         p.box(658, y - 30, 100, 60, "LayerNorm", YELLOW, size=13)
@@ -433,13 +435,13 @@ def encoder_layer():
 
     sub_layer(
         110, "1  Words listen to each other", [("multi-head attention", 260), ("dropout", 80)],
-        "Q, K: (N, h, S, d_k)   V: (N, h, S, d_v)   weights A: (N, h, S, S)",
+        ("Q, K: (N, h, S, d_k)", "V: (N, h, S, d_v)", "weights A: (N, h, S, S)"),
     )  # fmt: skip
     sub_layer(
-        300, "2  Each word works on what it heard", [("linear, ReLU, linear", 260), ("dropout", 80)],
-        "(N, S, d_model)  →  (N, S, d_ff)  →  (N, S, d_model)",
+        350, "2  Each word works on what it heard", [("linear, ReLU, linear", 260), ("dropout", 80)],
+        ("(N, S, d_model) → (N, S, d_ff) → (N, S, d_model)",),
     )  # fmt: skip
-    p.arrow((836, 136), (836, 190), (78, 190), (78, 272))
+    p.arrow((836, 136), (836, 224), (78, 224), (78, 322))
     return p.svg()
 
 

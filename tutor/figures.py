@@ -13,6 +13,7 @@ from matplotlib.ticker import FixedLocator, NullFormatter
 
 COLOURS = [plt.get_cmap("cividis")(x) for x in (0.0, 0.4, 0.65, 0.82)]
 STYLES = ["-", "--", "-.", ":"]  # so that no line is told by its colour alone
+DARK = ["#00224e", "#c44e00", "#0077bb", "#7a3e8f", "#4d4d4d"]  # for many lines in one figure
 VARIES = {
     "training": "Drawn from a training run, which comes out a little different on another machine.",
     "chance": "Drawn from random choices, a few of which may turn out differently elsewhere.",
@@ -142,16 +143,31 @@ def in_words(A, queries, keys, title="", varies=None):
     return f"{head} {what} in each row: {', '.join(rows)}."
 
 
-def curves(lines, x_label, y_label, caption, alt, log_x=False, log_y=False, ax=None, varies=None):
+def curves(
+    lines,
+    x_label,
+    y_label,
+    caption,
+    alt,
+    log_x=False,
+    log_y=False,
+    ax=None,
+    varies=None,
+    dark=False,
+):
     """Several curves in one figure: a dict from name to (x values, y values).
 
-    With `ax`, draws into it and shows nothing. varies: see `show`.
+    With `ax`, draws into it and shows nothing. varies: see `show`. dark: of darker colours, as are
+    more than four lines.
     """
     figure = None
     if ax is None:
         figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
     for i, (name, (x, y)) in enumerate(lines.items()):
-        ax.plot(x, y, label=name, color=COLOURS[i % 4], linestyle=STYLES[i % 4], linewidth=2)
+        colour = COLOURS[i] if len(lines) <= 4 and not dark else DARK[i % 5]
+        ax.plot(
+            x, y, label=name, color=colour, linestyle=[*STYLES, (0, (6, 1))][i % 5], linewidth=2
+        )
     ax.set(xlabel=x_label, ylabel=y_label)
     if log_x:
         ax.set_xscale("log", base=2)
@@ -234,7 +250,9 @@ def learning_curves(panels, every, chance, caption, alt):
             name: (range(every, every * len(shares) + 1, every), shares)
             for name, shares in lines.items()
         }
-        curves(steps, "steps", "right answers" if ax is axes[0][0] else "", "", "", ax=ax)
+        curves(
+            steps, "steps", "right answers" if ax is axes[0][0] else "", "", "", ax=ax, dark=True
+        )
         ax.set(title=title, ylim=(0, 1.03))
         if len(lines) > 1:
             ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), frameon=False)

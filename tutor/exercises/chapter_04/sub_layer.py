@@ -46,21 +46,20 @@ sub_layer = Exercise(
     text="""\
 Write a sub-layer without dropout, in both orders:
 
-- post-norm, the paper's: $\\text{LN}(X + f(X))$;
-- pre-norm, if `norm_first` is true: $X + f(\\text{LN}(X))$.
+- post-norm, the paper's: work, add to X, normalise the sum;
+- pre-norm, if `norm_first` is true: normalise, work, add to the X from before the norm.
 
 `norm` and `work` are modules; you call them like functions. Each of them keeps the shape.""",
     hints=(
-        "Two `return` lines, one for each formula. Read each formula from the inside to the "
-        "outside.",
-        "In pre-norm the road of the residual leads past the LayerNorm. What is added must be the "
+        "Two `return` lines, one for each order. What is done first stands innermost.",
+        "In pre-norm the residual path goes past the LayerNorm. What is added must be the "
         "X that came in.",
         "Post-norm is `norm(X + work(X))`. In pre-norm `norm` is the innermost call.",
     ),
     stub='''\
 def sub_layer(X, norm, work, norm_first):
-    """LN(X + f(X)), or X + f(LN(X)) if norm_first. X and the result: (N, T, d_model)."""
-    ...  # two formulas, two lines that return
+    """Post-norm, or pre-norm if norm_first. X and the result: (N, T, d_model)."""
+    ...  # two orders, two lines that return
 ''',
     solution="""\
 def sub_layer(X, norm, work, norm_first):
