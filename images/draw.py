@@ -526,7 +526,7 @@ def text_to_batch():
         900, 330, "One sentence on its way to a batch",
         "Four rows. The text: A man is riding a unicorn. Below it its pieces: A, man, is, riding, a, "
         "un, ic, or, n, full stop. Below them one id for each piece. Below these the row of a "
-        "rectangle: the ids, EOS, and two places of padding; beneath it two more rows.",
+        "rectangle: the ids, EOS, and two places of padding; beneath it two rows of other sentences.",
     )  # fmt: skip
     pieces = ["_A", "_man", "_is", "_riding", "_a", "_un", "ic", "or", "n", "."]
     ids = [335, 494, 284, 725, 264, 304, 339, 290, 81, 17]
@@ -556,6 +556,7 @@ def text_to_batch():
                     f'<path d="M{x + 20} {y + 9} l14 14 m0 -14 l-14 14" stroke="#ffffff" '
                     'stroke-width="3"/>'
                 )
+    p.text(130, 272, "other sentences", anchor="end", size=13, italic=True)
     p.text(left, 320, "one row a sentence, ended with EOS (3); a cross is padding", size=13,
            anchor="start", italic=True)  # fmt: skip
     return p.svg()

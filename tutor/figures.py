@@ -144,21 +144,13 @@ def in_words(A, queries, keys, title="", varies=None):
 
 
 def curves(
-    lines,
-    x_label,
-    y_label,
-    caption,
-    alt,
-    log_x=False,
-    log_y=False,
-    ax=None,
-    varies=None,
-    dark=False,
-):
+    lines, x_label, y_label, caption, alt,
+    log_x=False, log_y=False, ax=None, varies=None, ticks=None, dark=False,
+):  # fmt: skip
     """Several curves in one figure: a dict from name to (x values, y values).
 
-    With `ax`, draws into it and shows nothing. varies: see `show`. dark: of darker colours, as are
-    more than four lines.
+    With `ax`, draws into it and shows nothing. ticks: the x values that are named on the axis.
+    varies: see `show`. dark: of darker colours, as are more than four lines.
     """
     figure = None
     if ax is None:
@@ -172,6 +164,8 @@ def curves(
     if log_x:
         ax.set_xscale("log", base=2)
         ax.xaxis.set_major_formatter("{x:g}")
+    if ticks is not None:
+        ax.xaxis.set_major_locator(FixedLocator(ticks))
     if log_y:
         ax.set_yscale("log")
     if len(lines) > 1:

@@ -67,7 +67,7 @@ else into a group of its own. A rectangle is as wide as its longest row.""",
     setup="from tutor.text.batches import longer_side\n",
     stub='''\
 def cut_by_tokens(pairs, max_tokens):
-    """Groups of pairs; the rectangle of a group has at most max_tokens places."""
+    """Groups of pairs; each rectangle has at most max_tokens places, or one row."""
     groups = []
     for pair in pairs:  # ascending, so the newest pair is the longest
         if groups and ... <= max_tokens:  # one expression: width times rows, with this pair

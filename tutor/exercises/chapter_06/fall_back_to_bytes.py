@@ -96,7 +96,7 @@ def fall_back_to_bytes(text, ids):
             lambda text, ids: _encoded(text, ids, lambda c: []),
         ),
         (
-            "Your bytes begin at id 0, where the special tokens are. Byte b has the id 4 + b.",
+            "Your bytes begin at id 0, where the marks are. Byte b has the id 4 + b.",
             lambda text, ids: _encoded(text, ids, lambda c: list(c.encode())),
         ),
         (

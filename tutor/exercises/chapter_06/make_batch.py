@@ -79,7 +79,7 @@ the source, item 1 `target_in`, item 2 `target_out`.""",
     "from tutor.text.tokenizer import BOS, EOS, PAD\n",
     stub='''\
 def make_batch(pairs):
-    """pairs: (source ids, target ids), lists of ids without special tokens."""
+    """pairs: (source ids, target ids), lists of ids without marks."""
     return Batch(
         source=...,
         target_in=...,

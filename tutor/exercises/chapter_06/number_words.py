@@ -25,7 +25,7 @@ _SPECIAL = {"[PAD]": 0, "[UNK]": 1, "[BOS]": 2, "[EOS]": 3}
 
 
 def _words_alone(answer, sentences):
-    """An answer's ids without those of the special tokens, which may stand there."""
+    """An answer's ids without those of the marks, which may stand there."""
     ids = answer(sentences)
     if not isinstance(ids, dict):
         return ids
@@ -47,7 +47,7 @@ number_words = Exercise(
     section="A batch, drawn",
     kind=MEND,
     title="The model never ends a sentence",
-    goal="Keep the ids of special tokens free of words.",
+    goal="Keep the ids of the marks free of words.",
     difficulty=2,
     importance=4,
     minutes=8,
@@ -55,7 +55,7 @@ number_words = Exercise(
 This vocabulary of words looks tidy: the most frequent word first. But a model that is trained with
 it does not see the most frequent word at all, and never learns to write it. Batches are padded with
 `PAD`, and the masks and the loss leave `PAD` out. **Find the mistake and mend it.** The four
-special tokens need no entry in the result; what they need is room.""",
+marks need no entry in the result; what they need is room.""",
     hints=(
         "Which id does the most frequent word get? Which id does padding have?",
         "The ids 0 to 3 are `[PAD]`, `[UNK]`, `[BOS]` and `[EOS]`. Which is the first free one?",
@@ -74,7 +74,7 @@ def number_words(sentences):
 ''',
     solution='''\
 def number_words(sentences):
-    """Ids for words, the most frequent first; 0 to 3 are special tokens.
+    """Ids for words, the most frequent first; 0 to 3 are marks.
 
     sentences: list of lists of words
     Returns a dict from words to ids
@@ -109,7 +109,7 @@ def number_words(sentences):
         ),
         (
             "Now the most frequent word has the id 3, and that is [EOS]: writing it ends the "
-            "sentence. There are four special tokens.",
+            "sentence. There are four marks.",
             _number_from(3),
         ),
         (
