@@ -38,7 +38,7 @@ def causal_mask(T, device=None):
     call=lambda answer, T: answer(T),
     mistakes=(
         (
-            "Words may not see themselves: the diagonal must stay False.",
+            "In your mask a word cannot see itself. It may: the diagonal must be False.",
             lambda T: torch.ones(T, T, dtype=torch.bool).triu(),
         ),
         (
@@ -58,7 +58,7 @@ def causal_mask(T, device=None):
         """\
 def causal_mask(T, device=None):
     return torch.triu(torch.ones(T, T)).bool()
-""": "may not see themselves",
+""": "a word cannot see itself",
         """\
 def causal_mask(T, device=None):
     t = torch.arange(T)

@@ -29,7 +29,7 @@ def _greedy(
     """Greedy decoding, with switches for its mistakes."""
     ids = torch.tensor([[bos]])
     while ids.shape[1] < longest:
-        Z = model(ids[:, -1:] if alone else ids)  # (1, T, V)
+        Z = model(ids[:, -1:] if alone else ids)  # (1, T, vocab_size)
         best = wanted(Z[:, row], dim=-1)
         if best == eos and not keep:
             break
@@ -74,14 +74,15 @@ write_greedily = Exercise(
     importance=4,
     minutes=3,
     text="""\
-`model(ids)` returns the logits of the next token at every place, from (1, T) to (1, T, V). The loop
-stands there: it begins with `bos`, appends a token in each round, and stops behind `eos`, or when
-the sentence has `longest` tokens, `bos` included. Write the line that chooses the token.""",
+`model(ids)` returns the logits of the next token at every place, from (1, T) to
+(1, T, vocab_size). The loop stands there: it begins with `bos`, appends a token in each round, and
+stops behind `eos`, or when the sentence has `longest` tokens, `bos` included. Write the line that
+chooses the token.""",
     hints=(
         "Ask the model about the whole beginning, `ids`. Which row of the logits answers the "
         "question of what comes next?",
-        "The last row is `[:, -1]`, of shape (1, V). The most probable token has the largest "
-        "logit.",
+        "The last row is `[:, -1]`, of shape (1, vocab_size). The most probable token has the "
+        "largest logit.",
         "`model(ids)[:, -1].argmax(dim=-1)` has the shape (1,).",
     ),
     stub='''\
