@@ -22,7 +22,7 @@ def _cases_of_shares():
 keep_top_p = Exercise(
     name="keep_top_p",
     chapter="08",
-    section="Drawing lots",
+    section="Sampling",
     kind=WRITE,
     title="The nucleus",
     goal="Cut a distribution where enough probability has been gathered.",
