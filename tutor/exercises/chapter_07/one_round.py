@@ -21,7 +21,7 @@ def _cases_of_matrices():
 one_round = Exercise(
     name="one_round",
     chapter="07",
-    section="What makes it fast: Muon",
+    section="Another optimizer: Muon",
     kind=WRITE,
     title="One round of Muon's polynomial",
     goal="Change all singular values of a matrix with products alone.",
