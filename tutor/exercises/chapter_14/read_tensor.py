@@ -84,7 +84,7 @@ def read_tensor(data, name):
     header, start = read_header(data)
     entry = header[name]
     first, last = entry["data_offsets"]  # in bytes, from `start`
-    return ...  # two lines: torch.frombuffer(bytearray(part), dtype=DTYPES[...]), and the shape
+    return ...  # three lines: cut `part`, torch.frombuffer(bytearray(part), dtype=...), the shape
 ''',
     solution="""\
 def read_tensor(data, name):
@@ -92,7 +92,8 @@ def read_tensor(data, name):
     entry = header[name]
     first, last = entry["data_offsets"]
     part = bytearray(data[start + first : start + last])
-    return torch.frombuffer(part, dtype=DTYPES[entry["dtype"]]).reshape(entry["shape"])
+    numbers = torch.frombuffer(part, dtype=DTYPES[entry["dtype"]])
+    return numbers.reshape(entry["shape"])
 """,
     because="A name, a dtype, a shape and two places: a file of weights needs no more.",
     reference=_with(),
