@@ -1061,9 +1061,9 @@ def safetensors_file():
     p.text(75, 128, "8 bytes", bold=True)
     p.text(140, 128, "header: 7,056 bytes of JSON", anchor="start", bold=True)
     p.text(760, 128, "numbers", bold=True)
-    p.arrow((374, 178), (374, 84), (496, 84), (496, 147))
-    p.arrow((404, 178), (404, 52), (641, 52), (641, 147))
-    p.text(506, 100, "0 bytes on", size=14, anchor="start")
+    p.arrow((396, 150), (396, 84), (496, 84), (496, 147))
+    p.arrow((426, 150), (426, 52), (641, 52), (641, 147))
+    p.text(506, 100, "0 bytes behind", size=14, anchor="start")
     p.text(651, 70, "18,432 bytes behind the header", size=14, anchor="start")
     for x, words in ((20, "byte 0"), (130, "8"), (490, "7,064"), (640, "25,496")):
         p.text(x + 2, 230, words, size=13, anchor="start")

@@ -123,8 +123,8 @@ takes_any_size = Exercise(
     importance=4,
     minutes=12,
     text="""\
-An export was tried with ids of one size, and passed. **Write the test** that it needs: for every
-$N$ of 1, 2 and 5 and every $S$ of 1, 3 and 8, give random ids (whole numbers from 1 to 11) to the
+An export was tried with ids of one size, and passed. **Write the test** that it needs. Take every
+$N$ of 1, 2 and 5 with every $S$ of 1, 3 and 8. Give random ids, whole numbers from 1 to 11, to the
 export and to the model. Return `True` if the results are always the same to within 0.00001, shapes
 included. Else return `False`, also where the export refuses the ids with whatever exception.""",
     hints=(
