@@ -716,7 +716,7 @@ TEST_OF_TRIPLE = make(
     name="test_triple", kind=TEST, reference=None, mistakes=(), cases=lambda: [()],
     stub="def test_triple(triple): raise NotImplementedError",
     solution="def test_triple(triple): assert torch.equal(triple(torch.eye(2)), 3 * torch.eye(2))",
-    twins={"multiplies": lambda X: 3 * X, "adds in another order": lambda X: X / 7 * 21},
+    twins={"multiplies": lambda X: 3 * X, "adds two shares": lambda X: 1.1 * X + 1.9 * X},
     mutants={
         "doubles": lambda X: 2 * X, "cubes": lambda X: X**3,
         "forgets the sign": lambda X: 3 * X.abs(), "loses the last": lambda X: 3 * X[..., :-1],
@@ -815,9 +815,9 @@ TESTS = {
     test_that_returns: None,
     test_with_numpy_bool: None,
     test_with_tensor_of_one: None,
-    test_without_minus: "lets 2 of 4 wrong functions pass. One of them cubes.",
-    test_to_the_last_digit: "fails a right function, one that adds in another order. It stops in "
-    "the line `assert torch.equal(triple(FIXED), 3 * FIXED)`. It passes another",
+    test_without_minus: "lets 1 of 4 wrong functions pass. It is one that forgets the sign.",
+    test_to_the_last_digit: "fails a right function, one that adds two shares. It stops in "
+    "the line `assert torch.equal(triple(FIXED), 3 * FIXED)`. It passes another right one",
     test_of_a_double: "fails what is right. It stops in the line `assert torch.allclose(triple("
     "FIXED), 2 * FIXED)`. And it passes a function that doubles.",
     test_turned_over: "is turned over",

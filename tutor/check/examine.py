@@ -211,8 +211,8 @@ def misjudged(exercise, failed):
         return f"Your test fails what is right. {where} And it passes a function that {slipped[0]}."
     if refused:
         return (
-            f"Your test fails a right function, one that {refused[0]}. {where} It passes another: "
-            "right ones may differ in rounding, and where nothing is promised."
+            f"Your test fails a right function, one that {refused[0]}. {where} It passes another "
+            "right one: they may differ in rounding, and wherever nothing is promised."
         )
     if slipped and not caught:
         return f"Your test passes whatever it is given. One of the wrong functions {slipped[0]}."

@@ -75,7 +75,7 @@ def test_causal_mask(causal_mask):
         "says True of what may be seen": lambda T: ~_hidden(T, 1),
         "hides the past and shows the future": lambda T: _hidden(T, 1).mT,
         "lets each word see the next one": lambda T: _hidden(T, 2),
-        "hides the next word alone, and none of those after it": lambda T: (
+        "hides only the next word, and none of those after it": lambda T: (
             _hidden(T, 1) & ~_hidden(T, 2)
         ),
         "hides nothing": lambda T: _hidden(T, T),
@@ -99,7 +99,7 @@ def test_causal_mask(causal_mask):
     mask = causal_mask(2)
     assert mask.dtype == torch.bool
     assert torch.equal(mask, torch.tensor([[False, True], [False, False]]))
-""": "lets 1 of 8 wrong functions pass. It is one that hides the next word alone",
+""": "lets 1 of 8 wrong functions pass. It is one that hides only the next word",
         """\
 def test_causal_mask(causal_mask):
     table = torch.tensor([[False, True, True], [False, False, True], [False, False, False]])

@@ -80,9 +80,9 @@ test_encoder = Exercise(
     importance=5,
     minutes=18,
     text="""\
-An encoder turns ids into one row a token. The row of a word depends on **all words of its sentence
-and on their places, and on nothing else**: not on padding, not on the other sentences. The rows of
-the padding itself may be anything. Write the test.
+An encoder turns ids into one row a token. The row of a word depends on **all words of its
+sentence, and on nothing else**: not on padding, not on the other sentences. The rows of the padding
+itself may be anything. Write the test.
 
 You cannot know the right numbers, since each encoder has weights of its own. But you can give the
 same sentence twice, and you can change one word. Take the ids 1 to 9; 0 is padding, and it stands
@@ -90,9 +90,9 @@ behind the words. There are two right encoders and eight mutants.""",
     hints=(
         "Three questions: does padding change the rows of words? Does another sentence? Does every "
         "word change all rows of its own sentence?",
-        "Encode `[[3, 1, 4]]` alone, and again in a batch, `[[1, 5, 9, 2, 6], [3, 1, 4, 0, 0]]`. "
-        "Compare the three rows of its words with `torch.allclose(a, b, atol=1e-5)`.",
-        "An encoder in which each word sees itself alone passes all that. So change one word, for "
+        "Encode `[[3, 1, 4]]` by itself, and again in the batch `[[1, 5, 9, 2, 6], [3, 1, 4, 0, "
+        "0]]`. Compare the three rows of its words with `torch.allclose(a, b, atol=1e-5)`.",
+        "An encoder in which each word sees only itself passes all that. So change one word, for "
         "each place in turn, and ask that every row moves by more than 1e-5.",
     ),
     stub='''\
@@ -116,7 +116,7 @@ def test_encoder(encode):
         moved = (encode(ids) - alone).abs().amax(dim=-1)  # (1, 3)
         assert (moved > 1e-5).all()
 ''',
-    because="What may not matter must not, and what must matter does: a test needs both halves.",
+    because="Half of the test says what must not matter, the other half what must.",
     twins={
         "hides padding from every query": _encoder(_keys),
         "encodes each sentence alone, and gives zeros for padding": _one_by_one,
@@ -124,14 +124,14 @@ def test_encoder(encode):
     mutants={
         "hides nothing": _encoder(lambda ids: torch.zeros(1, 1, 1, dtype=torch.bool)),
         "hides padding as queries and not as keys": _encoder(lambda ids: _keys(ids).mT),
-        "hides the first padding of a sentence alone": _encoder(_first_padding),
+        "hides only the first padding of a sentence": _encoder(_first_padding),
         "takes the length of the first sentence for that of all": _encoder(_length_of_the_first),
         "counts places from the end of the row, so that padding moves words": _places_from_the_end,
         "lets the sentences of a batch read each other": _all_in_one,
         "hides the last word of each sentence from the others": _encoder(
             lambda ids: _last_word_too(ids) & _others(ids) | _keys(ids)
         ),
-        "lets each word see itself alone": _encoder(lambda ids: _others(ids)[None]),
+        "lets each word see only itself": _encoder(lambda ids: _others(ids)[None]),
     },
     wrong={
         """\
@@ -139,7 +139,7 @@ def test_encoder(encode):
     alone = encode(torch.tensor([[3, 1, 4]]))
     padded = encode(torch.tensor([[3, 1, 4, 0]]))
     assert torch.allclose(padded[:, :3], alone, atol=1e-5)
-""": "hides the first padding of a sentence alone",
+""": "hides only the first padding of a sentence",
         """\
 def test_encoder(encode):
     alone = encode(torch.tensor([[3, 1, 4]]))

@@ -78,7 +78,7 @@ def test_loss(loss):
     """Raises AssertionError if loss is wrong.
 
     loss: from a model and ids to one number, a float tensor
-        model: function from ids (N, t) to logits (N, t, 10)
+        model: function from ids (N, t) to float logits (N, t, 10)
         ids: integer tensor (N, T), whole sentences; 0 is padding behind them
     """
     raise NotImplementedError

@@ -126,7 +126,7 @@ def test_step(step):
         "does not let the newest token see itself": _without_itself,
         "returns the old keys and values": lambda q, k, v, K, V: (_join(q, k, v, K, V)[0], K, V),
         "keeps the query in place of the key": _keeps_the_query,
-        "sees the last three tokens alone": _last_three,
+        "sees only the last three tokens": _last_three,
         "reads the keys and values of the first sentence for all": _mixed,
         "does not scale the scores": _unscaled,
         "scales the kept keys anew at each step": _scales_again,
@@ -139,7 +139,7 @@ def test_step(step):
     Y, K, V = step(q, k, v, k[:, :0], v[:, :0])
     assert torch.allclose(Y, v, atol=1e-5)
     assert torch.equal(K, k) and torch.equal(V, v)
-""": "sees the last three tokens alone",
+""": "sees only the last three tokens",
         """\
 def test_step(step):
     Q, K, V = (torch.randn(2, 3, d) for d in (4, 4, 3))
@@ -149,7 +149,7 @@ def test_step(step):
         now = slice(t, t + 1)
         Y, *kept = step(Q[:, now], K[:, now], V[:, now], *kept)
         assert torch.allclose(Y, wanted[:, now], atol=1e-5)
-""": "lets 1 of 8 wrong functions pass. It is one that sees the last three tokens alone",
+""": "lets 1 of 8 wrong functions pass. It is one that sees only the last three tokens",
         """\
 def test_step(step):
     Q, K, V = (torch.randn(1, 6, d) for d in (4, 4, 3))
