@@ -24,10 +24,10 @@ def _two_parts(q, k, v, K, V):
 
 
 def _room_in_advance(q, k, v, K, V):
-    N, t, d_k = K.shape
-    kept = K.new_empty(N, t + 1, d_k), V.new_empty(N, t + 1, V.shape[-1])
+    *N, t, d_k = K.shape
+    kept = K.new_empty(*N, t + 1, d_k), V.new_empty(*N, t + 1, V.shape[-1])
     for new, old, newest in zip(kept, (K, V), (k, v), strict=True):
-        new[:, :t], new[:, t:] = old, newest
+        new[..., :t, :], new[..., t:, :] = old, newest
     return _attend(q, *kept), *kept
 
 

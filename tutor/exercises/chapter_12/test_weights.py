@@ -12,7 +12,7 @@ def _scores(Q, K):
 
 
 def _softmax_by_hand(Q, K, mask):
-    E = torch.einsum("ntd,nsd->nts", Q / math.sqrt(Q.shape[-1]), K)
+    E = torch.einsum("...td,...sd->...ts", Q / math.sqrt(Q.shape[-1]), K)
     E = E - torch.where(mask, -torch.inf, E).amax(-1, keepdim=True)
     A = E.clamp(max=0).exp() * ~mask
     return A / A.sum(-1, keepdim=True)
@@ -68,7 +68,7 @@ def test_weights(weights):
     for n in range(2):
         for t in range(3):
             seen = ~mask[t]
-            e = K[n, seen] @ Q[n, t] / 2  # the root of 4
+            e = K[n, seen] @ Q[n, t] / 2  # (seen keys,); 2 is the root of 4
             assert torch.allclose(A[n, t, seen], e.softmax(0), atol=1e-5)
             assert (A[n, t, mask[t]] == 0).all()
 ''',
