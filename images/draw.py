@@ -951,6 +951,33 @@ def questions():
     return p.svg()
 
 
+def read_and_write():
+    p = Picture(
+        900, 262, "The two steps of a word",
+        "Eight steps of a decoder, from left to right. Step 0 reads BOS and writes Un, step 1 reads Un "
+        "and writes homme, step 2 reads homme and writes monte, step 3 reads monte and writes un, and "
+        "so on to the end. Monte is marked twice: step 2, which writes it, is its output step; step 3, "
+        "which reads it, is its input step.",
+    )  # fmt: skip
+    tokens = ["[BOS]", "Un", "homme", "monte", "un", "cheval", "blanc", ".", "[EOS]"]
+    left, step, width, height = 96, 100, 84, 38
+    for y, name in ((61, "step"), (103, "reads"), (183, "writes")):
+        p.text(84, y, name, anchor="end", bold=True)
+    for t, (read, written) in enumerate(zip(tokens, tokens[1:], strict=False)):
+        x = left + t * step
+        p.text(x + width / 2, 61, str(t))
+        for y, token in ((84, read), (164, written)):
+            p.box(x, y, width, height, token, YELLOW if token == "monte" else BLUE)
+        p.arrow((x + width / 2, 122), (x + width / 2, 162))
+    for t, name in ((2, "output step"), (3, "input step")):
+        middle = left + t * step + width / 2
+        p.text(middle, 26, name, bold=True)
+        p.arrow((middle, 36), (middle, 50))
+    p.text(left, 236, "each step gives one row of the map; both marked rows belong to monte",
+           anchor="start", italic=True)  # fmt: skip
+    return p.svg()
+
+
 def cross_attention():
     p = Picture(
         900, 300, "Cross-attention: the target asks, the source is asked",
@@ -1042,6 +1069,7 @@ PICTURES = {
         beams_share,
         questions,
         reach,
+        read_and_write,
         cross_attention,
         decoder_layer,
     )
