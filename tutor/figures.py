@@ -480,7 +480,7 @@ def paired_bars(panels, x_label, caption, alt):
     """Panels with two bars for each name: a dict from title to {legend: {name: share}}."""
     names = list(next(iter(next(iter(panels.values())).values())))
     figure, axes = plt.subplots(
-        1, len(panels), squeeze=False, sharey=True, layout="constrained",
+        1, len(panels), squeeze=False, sharex=True, sharey=True, layout="constrained",
         figsize=(1.2 + 3.4 * len(panels), 0.5 * len(names) + 1.5),
     )  # fmt: skip
     for ax, (title, bars) in zip(axes[0], panels.items(), strict=True):

@@ -87,8 +87,8 @@ class Translator:
                 for layer in zip(*steps, strict=True)
             ]
         with torch.no_grad():
-            memory = self.model.encode(torch.tensor([source], device=self.device))  # (1, S, d_model)
-        lengths = value_lengths(self.model, memory)[:, 0]  # (L, h, S)
+            source_ids = torch.tensor([source], device=self.device)  # (1, S)
+            lengths = value_lengths(self.model, self.model.encode(source_ids))[:, 0]  # (L, h, S)
         matrices["length"] = list(map(shares_of_length, matrices["cross"], lengths))
         target = written.ids + [EOS] * written.finished
         return Recording(

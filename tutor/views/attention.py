@@ -26,8 +26,8 @@ class AttentionView(View):
         view has a box for the reader's own sentence. What it raises is shown as a sentence.
     alignment: the true links, pairs (source index, target index), drawn as outlines (cross).
     kind, layer, head: what is shown first; kind "length" is "cross" with each weight times the
-        length of its value, as shares of a row. Negative numbers count from the end, and head=None is
-        the mean of the layer's heads. The attributes of these names follow what the reader picks.
+        length of its value, as shares of a row. Negative numbers count from the end, and head=None
+        is the mean of the layer's heads. The attributes of these names follow the reader's choice.
 
     A row is a step of the model: it reads one token and writes the next. Rows are named by the
     token written or, where the reader prefers, by the token read; links move along.

@@ -71,9 +71,7 @@ def map_of_words(A, target_words, source_words):
 
     target_words: T ints, the word of each target token; source_words: S ints, likewise
     """
-    M = torch.zeros(target_words[-1] + 1, source_words[-1] + 1)
-    ...  # three lines: a loop over t, a loop over s, and where A[t, s] goes
-    return M
+    ...  # five lines: zeros, a loop over t, one over s, where A[t, s] goes, return
 ''',
     solution="""\
 def map_of_words(A, target_words, source_words):
