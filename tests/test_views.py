@@ -239,8 +239,10 @@ def test_the_matrices_shown_are_those_that_made_the_translation(translator):
     target = translator.tokenizer.encode(view.facts["translation"])
     with torch.no_grad(), record_attention(translator.model.eval()) as attention:
         translator.model(torch.tensor([source]), torch.tensor([[BOS, *target]]))
-    for kind, A in matrices(view.get_state()).items():
-        assert_close(A, torch.cat(attention[kind]))
+    shown = matrices(view.get_state())
+    assert set(shown) == {*attention, "length"}  # which test_translator compares
+    for kind, layers in attention.items():
+        assert_close(shown[kind], torch.cat(layers))
 
 
 def test_a_view_adds_little_to_a_notebook():

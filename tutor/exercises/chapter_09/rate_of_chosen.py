@@ -5,8 +5,12 @@ import torch
 from tutor.check.exercise import WRITE, Exercise
 
 
+def _place(rates, at):
+    return rates.flatten()[at].item()
+
+
 def _rate_of_chosen(on_val, on_test):
-    return on_test.flatten()[on_val.argmin()]
+    return _place(on_test, on_val.argmin())
 
 
 def _cases():
@@ -49,31 +53,31 @@ def rate_of_chosen(on_val, on_test):
         (
             "You choose on test, where you report: that is the luckiest head, not the best. "
             "Validation chooses.",
-            lambda on_val, on_test: on_test.min(),
+            lambda on_val, on_test: on_test.min().item(),
         ),
         (
             "That is the head's rate on validation, which chose it. Report the one on test.",
-            lambda on_val, on_test: on_val.min(),
+            lambda on_val, on_test: on_val.min().item(),
         ),
         (
             "You choose the head with the highest error rate; the lowest is the best.",
-            lambda on_val, on_test: on_test.flatten()[on_val.argmax()],
+            lambda on_val, on_test: _place(on_test, on_val.argmax()),
         ),
         (
             "You choose on test and report on validation; it is the other way round.",
-            lambda on_val, on_test: on_val.flatten()[on_test.argmin()],
+            lambda on_val, on_test: _place(on_val, on_test.argmin()),
         ),
         (
             "You return the place of the head; return its rate on test.",
-            lambda on_val, on_test: on_val.argmin(),
+            lambda on_val, on_test: on_val.argmin().item(),
         ),
         (
             "You report the mean of both splits: half of it chose the head. Report test alone.",
-            lambda on_val, on_test: (on_val.min() + _rate_of_chosen(on_val, on_test)) / 2,
+            lambda on_val, on_test: (on_val.min().item() + _rate_of_chosen(on_val, on_test)) / 2,
         ),
         (
             "You choose on both splits together, so test has a say. Validation alone chooses.",
-            lambda on_val, on_test: on_test.flatten()[(on_val + on_test).argmin()],
+            lambda on_val, on_test: _place(on_test, (on_val + on_test).argmin()),
         ),
     ),
     wrong={
