@@ -907,6 +907,36 @@ def questions():
     return p.svg()
 
 
+def read_and_write():
+    p = Picture(
+        900, 262, "The two steps of a word",
+        "Nine steps of a decoder, from left to right. Step 0 reads BOS and writes Un, step 1 reads Un "
+        "and writes homme, and so on over chev, auche, un, cheval and blanc to the end. Cheval is "
+        "marked twice: step 5, which writes it, is its output step; step 6, which reads it, is its "
+        "input step.",
+    )  # fmt: skip
+    tokens = ["[BOS]", "Un", "homme", "chev", "auche", "un", "cheval", "blanc", ".", "[EOS]"]
+    left, step, width, height = 86, 89, 76, 38
+    for y, name in ((61, "step"), (103, "reads"), (183, "writes")):
+        p.text(76, y, name, anchor="end", bold=True)
+    for t, (read, written) in enumerate(zip(tokens, tokens[1:], strict=False)):
+        x = left + t * step
+        p.text(x + width / 2, 61, str(t))
+        for y, token in ((84, read), (164, written)):
+            p.box(x, y, width, height, token, YELLOW if token == "cheval" else BLUE)
+        p.arrow((x + width / 2, 122), (x + width / 2, 162))
+    for t, name, anchor, shift in (
+        (5, "its output step", "end", 22),
+        (6, "its input step", "start", -22),
+    ):
+        middle = left + t * step + width / 2
+        p.text(middle + shift, 24, name, bold=True, anchor=anchor)
+        p.arrow((middle, 34), (middle, 50))
+    p.text(left, 236, "each step gives one row of the map; both marked rows belong to cheval",
+           anchor="start", italic=True)  # fmt: skip
+    return p.svg()
+
+
 def cross_attention():
     p = Picture(
         900, 300, "Cross-attention: the target asks, the source is asked",
@@ -997,6 +1027,7 @@ PICTURES = {
         beams_share,
         questions,
         reach,
+        read_and_write,
         cross_attention,
         decoder_layer,
     )

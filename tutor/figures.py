@@ -438,3 +438,50 @@ def rectangles(panels, caption, alt):
         ["token", "padding"], loc="upper right",
     )  # fmt: skip
     show(figure, caption, alt)
+
+
+def head_rates(columns, lines, caption, alt):
+    """Chapter 09: alignment error rates, each head a mark, and baselines as lines, named outside.
+
+    columns: a dict from name to {step: rates}, of any shape; lines: a dict from name to rate.
+    """
+    figure, ax = plt.subplots(figsize=(7.4, 4.2), layout="constrained")
+    steps = list(next(iter(columns.values())))
+    for k, (step, marker) in enumerate(zip(steps, "o^", strict=True)):
+        for x, rates in enumerate(columns.values()):
+            y = rates[step].flatten().sort().values
+            ax.plot(x + 0.4 * k - 0.2 + torch.linspace(-0.12, 0.12, len(y)), y, marker,
+                    color=COLOURS[2 * k], label=None if x else f"{step} step")  # fmt: skip
+    right, below = len(columns) - 0.5, -1.0
+    for name, y in sorted(lines.items(), key=lambda line: line[1]):
+        below = max(y, below + 0.06)  # so that names do not overlap
+        ax.axhline(y, color="0.55", linewidth=1, zorder=0)
+        ax.plot([right, right + 0.08], [y, below], color="0.55", linewidth=1, clip_on=False)
+        ax.text(right + 0.1, below, name, va="center", fontsize=10)
+    ax.set(xlim=(-0.5, right), ylim=(0, 1), ylabel="alignment error rate (test)")
+    ax.set_xticks(range(len(columns)), columns)
+    ax.tick_params(axis="x", length=0)
+    ax.legend(frameon=False, loc="lower left", ncols=2, bbox_to_anchor=(0, 1))
+    sns.despine(ax=ax)
+    show(figure, caption, alt)
+
+
+def paired_bars(panels, x_label, caption, alt):
+    """Panels with two bars for each name: a dict from title to {legend: {name: share}}."""
+    names = list(next(iter(next(iter(panels.values())).values())))
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharex=True, sharey=True, layout="constrained",
+        figsize=(1.2 + 3.4 * len(panels), 0.5 * len(names) + 1.5),
+    )  # fmt: skip
+    for ax, (title, bars) in zip(axes[0], panels.items(), strict=True):
+        for k, (label, shares) in enumerate(bars.items()):
+            places = [i + 0.4 * k - 0.2 for i in range(len(names))]
+            ax.barh(places, list(shares.values()), 0.38, label=label, edgecolor="white",
+                    color=COLOURS[2 * k], hatch="///" if k else "")  # fmt: skip
+        ax.set(title=title, xlabel=x_label)
+        sns.despine(ax=ax)
+    axes[0][0].set_yticks(range(len(names)), names)
+    axes[0][0].invert_yaxis()
+    figure.legend(*axes[0][0].get_legend_handles_labels(), frameon=False, ncols=2,
+                  loc="outside lower center")  # fmt: skip
+    show(figure, caption, alt)
