@@ -999,6 +999,101 @@ def decoder_layer():
     return p.svg()
 
 
+def what_leaves():
+    p = Picture(
+        900, 300, "What must leave together",
+        "Five boxes that travel in one folder, each with what happens without it. Weights: nothing "
+        "runs. Configuration: heads of another number, and nothing complains. Tokenizer: every id "
+        "is another piece. Decoding settings: it does not know when to stop. Card: nobody knows "
+        "what it cannot do.",
+    )  # fmt: skip
+    parts = [
+        ("weights", "names, shapes,\nnumbers", "nothing runs"),
+        ("configuration", "heads, layers,\nnorm, positions", "another machine,\nno complaint"),
+        ("tokenizer", "pieces and\ntheir ids", "ids mean\nother pieces"),
+        ("decoding settings", "begin, end, limits,\nbeams, alpha", "it cannot\nstop"),
+        ("card", "data, quality,\nlimits", "nobody knows\nwhat it cannot do"),
+    ]
+    p.box(12, 50, 876, 130, "", WHITE, dashed=True)
+    p.text(450, 26, "one folder", bold=True)
+    for i, (name, holds, without) in enumerate(parts):
+        x = 24 + i * 172
+        p.box(x, 64, 160, 102, "", YELLOW if i == 0 else BLUE)
+        p.text(x + 80, 86, name, bold=True)
+        for k, line in enumerate(holds.split("\n")):
+            p.text(x + 80, 118 + k * 22, line, size=14)
+        p.arrow((x + 80, 182), (x + 80, 222))
+        for k, line in enumerate(without.split("\n")):
+            p.text(x + 80, 240 + k * 20, line, size=14, italic=True)
+    p.text(450, 286, "what happens without it", size=13)
+    return p.svg()
+
+
+def safetensors_file():
+    p = Picture(
+        900, 270, "A safetensors file",
+        "Three parts behind one another. Eight bytes hold the length of the header, 7,056. The "
+        "header, 7,056 bytes of JSON, gives each tensor a name, a dtype, a shape and two offsets. "
+        "Then come the numbers, one tensor behind another. The offsets 0 and 18,432 point to where "
+        "the first tensor begins and ends, counted from the end of the header.",
+    )  # fmt: skip
+    p.box(20, 150, 110, 60, "7056", YELLOW)
+    p.box(130, 150, 360, 60, "", BLUE)
+    p.text(310, 170, '{"… .W_K": {"dtype": "F16", "shape":', size=13)
+    p.text(310, 191, '[96, 96], "data_offsets": [0, 18432]}, …}', size=13)
+    for x, width, words in ((490, 150, "numbers of\n… .W_K"), (640, 150, "numbers of\n… .W_O")):
+        p.box(x, 150, width, 60, words, GREY, size=14)
+    p.box(790, 150, 90, 60, "…", GREY)
+    p.text(75, 128, "8 bytes", bold=True)
+    p.text(140, 128, "header: 7,056 bytes of JSON", anchor="start", bold=True)
+    p.text(760, 128, "numbers", bold=True)
+    p.arrow((396, 150), (396, 84), (496, 84), (496, 147))
+    p.arrow((426, 150), (426, 52), (641, 52), (641, 147))
+    p.text(506, 100, "0 bytes behind", size=14, anchor="start")
+    p.text(651, 70, "18,432 bytes behind the header", size=14, anchor="start")
+    for x, words in ((20, "byte 0"), (130, "8"), (490, "7,064"), (640, "25,496")):
+        p.text(x + 2, 230, words, size=13, anchor="start")
+    p.text(450, 254, "names, shapes, numbers: there is no place for a call", size=14, italic=True)
+    return p.svg()
+
+
+def two_graphs():
+    p = Picture(
+        900, 330, "Two graphs and a loop",
+        "Text goes through the tokenizer to source ids; encoder.onnx runs once and returns keys and "
+        "values of the source. decoder_step.onnx runs once a token: it takes these, the newest id "
+        "and the keys and values so far, and returns logits and the longer keys and values. The "
+        "host's loop chooses the next id and stops at EOS. The tokenizer turns the ids into text. "
+        "The graphs are files; tokenizer and loop are the host's.",
+    )  # fmt: skip
+    p.box(20, 60, 120, 60, "tokenizer", GREY)
+    p.text(80, 30, "English text")
+    p.arrow((80, 40), (80, 58))
+    p.arrow((140, 90), (208, 90))
+    p.text(174, 74, "ids", size=13)
+    p.box(210, 50, 180, 80, "encoder.onnx\nonce a sentence", YELLOW)
+    p.arrow((390, 90), (518, 90))
+    p.text(454, 66, "keys, values", size=13)
+    p.text(454, 110, "of the source", size=13)
+    p.box(520, 50, 200, 80, "decoder_step.onnx\nonce a token", YELLOW)
+    p.arrow((720, 70), (790, 70), (790, 20), (620, 20), (620, 48))
+    p.text(800, 36, "keys, values:", size=13, anchor="start")
+    p.text(800, 54, "one longer", size=13, anchor="start")
+    p.arrow((680, 130), (680, 198))
+    p.text(692, 164, "logits", size=13, anchor="start")
+    p.box(520, 200, 200, 60, "loop: choose an id", GREY)
+    p.arrow((560, 200), (560, 132))
+    p.text(548, 164, "newest id", size=13, anchor="end")
+    p.arrow((520, 230), (392, 230))
+    p.text(456, 214, "at [EOS]", size=13)
+    p.box(210, 200, 180, 60, "tokenizer", GREY)
+    p.arrow((210, 230), (142, 230))
+    p.text(130, 230, "French text", anchor="end")
+    p.text(450, 302, "yellow: files of operations and weights  ·  grey: the host's own program, in "
+           "any language", size=14)  # fmt: skip
+    return p.svg()
+
+
 PICTURES = {
     draw.__name__: draw
     for draw in (
@@ -1030,6 +1125,9 @@ PICTURES = {
         read_and_write,
         cross_attention,
         decoder_layer,
+        what_leaves,
+        safetensors_file,
+        two_graphs,
     )
 }
 

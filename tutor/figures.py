@@ -146,12 +146,13 @@ def in_words(A, queries, keys, title="", varies=None):
 
 def curves(
     lines, x_label, y_label, caption, alt,
-    log_x=False, log_y=False, ax=None, varies=None, ticks=None, dark=False,
+    log_x=False, log_y=False, ax=None, varies=None, ticks=None, dark=False, shares=False,
 ):  # fmt: skip
     """Several curves in one figure: a dict from name to (x values, y values).
 
     With `ax`, draws into it and shows nothing. ticks: the x values that are named on the axis.
-    varies: see `show`. dark: of darker colours, as are more than four lines.
+    varies: see `show`. dark: of darker colours, as are more than four lines. shares: the y axis
+    goes from 0 to 1.
     """
     figure = None
     if ax is None:
@@ -169,6 +170,8 @@ def curves(
         ax.xaxis.set_major_locator(FixedLocator(ticks))
     if log_y:
         ax.set_yscale("log")
+    if shares:
+        ax.set_ylim(0, 1.03)
     if len(lines) > 1:
         ax.legend(frameon=False)
     sns.despine(ax=ax)

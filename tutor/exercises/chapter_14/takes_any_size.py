@@ -1,0 +1,311 @@
+"""Is this export dynamic?"""
+
+import torch
+from torch import nn
+
+from tutor.check.exercise import WRITE, Exercise
+
+SIZES = [(N, S) for N in (1, 2, 5) for S in (1, 3, 8)]
+
+
+class InvalidArgument(Exception):
+    """What a runtime raises; no ValueError."""
+
+
+class Model(nn.Module):
+    """Small, with positions; takes ids of any size."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(12, 3)
+
+    def forward(self, ids):
+        places = torch.arange(1.0, ids.shape[1] + 1)[:, None]  # (S, 1)
+        return self.table(ids).cumsum(dim=1) / places  # (N, S, 3)
+
+
+class _Export(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids):
+        return self.model(ids)
+
+
+class AnySize(_Export):
+    pass
+
+
+class FixedLength(_Export):
+    def forward(self, ids):
+        if ids.shape[1] != 3:
+            raise InvalidArgument(f"Got {ids.shape[1]} Expected: 3")
+        return self.model(ids)
+
+
+class FixedBatch(_Export):
+    def forward(self, ids):
+        if len(ids) != 1:
+            raise InvalidArgument(f"Got {len(ids)} Expected: 1")
+        return self.model(ids)
+
+
+class AtLeastTwo(_Export):
+    def forward(self, ids):
+        if ids.shape[1] < 2:
+            raise InvalidArgument(f"Got {ids.shape[1]} Expected: 2 or more")
+        return self.model(ids)
+
+
+class CutToThree(_Export):
+    def forward(self, ids):
+        return self.model(ids[:, :3])
+
+
+class FrozenPositions(_Export):
+    """The length of the example, 3, was frozen into it as a number."""
+
+    def forward(self, ids):
+        places = torch.arange(1.0, ids.shape[1] + 1)[:, None]  # (S, 1)
+        return self.model(ids) * places / places.clamp(max=3)
+
+
+class FirstSentence(_Export):
+    def forward(self, ids):
+        return self.model(ids[:1]).expand(len(ids), -1, -1)
+
+
+class OtherWeights(_Export):
+    def forward(self, ids):
+        return 1.5 * self.model(ids) + 0.1
+
+
+def _test(sizes=SIZES, same=None, refused=False, some=all):
+    """A test of an export, right or with one of these things wrong."""
+
+    def one(exported, model, N, S):
+        ids = torch.randint(1, 12, (N, S), generator=torch.Generator().manual_seed(N + S))
+        try:
+            found = exported(ids)
+        except Exception:
+            if refused is None:
+                raise
+            return refused
+        wanted = model(ids)
+        if same:
+            return same(found, wanted)
+        return found.shape == wanted.shape and torch.allclose(found, wanted, atol=1e-5)
+
+    return lambda exported, model: some(one(exported, model, N, S) for N, S in sizes)
+
+
+_right = _test()
+
+
+def _cases_of_exports():
+    for kind in (
+        *(AnySize, FixedLength, FixedBatch, AtLeastTwo, CutToThree, FrozenPositions),
+        *(FirstSentence, OtherWeights, AnySize),
+    ):
+        model = Model()
+        yield kind(model).eval(), model
+
+
+takes_any_size = Exercise(
+    name="takes_any_size",
+    chapter="14",
+    section="What can go wrong",
+    kind=WRITE,
+    title="Is this export dynamic?",
+    goal="Write the test that an export has to pass before it leaves.",
+    difficulty=3,
+    importance=4,
+    minutes=12,
+    text="""\
+An export was tried with ids of one size, and passed. **Write the test** that it needs. Take every
+$N$ of 1, 2 and 5 with every $S$ of 1, 3 and 8. Give random ids, whole numbers from 1 to 11, to the
+export and to the model. Return `True` if the results are always the same to within 0.00001, shapes
+included. Else return `False`, also where the export refuses the ids with whatever exception.""",
+    hints=(
+        "Two loops, one over N and one over S. One bad size is enough for `False`.",
+        "`torch.randint(1, 12, (N, S))` are the ids. Call the export within `try`, and return "
+        "False in `except Exception`.",
+        "`torch.allclose` stretches shapes that fit: compare `found.shape != wanted.shape` first.",
+    ),
+    stub='''\
+def takes_any_size(exported, model):
+    """Does an export give what the model gives, for ids of any size?
+
+    exported, model: called with ids, an int64 tensor (N, S); they return a float tensor (N, S, d)
+    Returns: True or False
+    """
+    raise NotImplementedError
+''',
+    solution='''\
+def takes_any_size(exported, model):
+    """Does an export give what the model gives, for ids of any size?
+
+    exported, model: called with ids, an int64 tensor (N, S); they return a float tensor (N, S, d)
+    Returns: True or False
+    """
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            try:
+                found = exported(ids)
+            except Exception:
+                return False
+            wanted = model(ids)
+            if found.shape != wanted.shape or not torch.allclose(found, wanted, atol=1e-5):
+                return False
+    return True
+''',
+    because="An export is as good as the sizes that it was tried with.",
+    reference=_right,
+    cases=_cases_of_exports,
+    draws=True,
+    mistakes=(
+        (
+            "An export that refuses a size ends your test with its exception. Catch any "
+            "`Exception`, and return False.",
+            _test(refused=None),
+        ),
+        ("An export that refuses a size passes: that is a False.", _test(refused=True)),
+        (
+            "You try one size only, the one that works.",
+            _test(sizes=[(1, 3)]),
+        ),
+        (
+            "You try one length only, that of the example. Vary S, too.",
+            _test(sizes=[(N, 3) for N in (1, 2, 5)]),
+        ),
+        (
+            "You try one sentence at a time. Vary N, too.",
+            _test(sizes=[(1, S) for S in (1, 3, 8)]),
+        ),
+        (
+            "You compare shapes only. The numbers may be wrong all the same.",
+            _test(same=lambda found, wanted: found.shape == wanted.shape),
+        ),
+        (
+            "It is enough for you that the export runs. Compare its results with the model's.",
+            _test(same=lambda found, wanted: True),
+        ),
+        ("One good size is enough for you; all of them must be good.", _test(some=any)),
+        (
+            "True and False are exchanged.",
+            lambda exported, model: not _right(exported, model),
+        ),
+    ),
+    wrong={
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            found, wanted = exported(ids), model(ids)
+            if found.shape != wanted.shape or not torch.allclose(found, wanted, atol=1e-5):
+                return False
+    return True
+""": "Catch any `Exception`",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            try:
+                found = exported(ids)
+            except ValueError:
+                return False
+            wanted = model(ids)
+            if found.shape != wanted.shape or not torch.allclose(found, wanted, atol=1e-5):
+                return False
+    return True
+""": "Catch any `Exception`",
+        """\
+def takes_any_size(exported, model):
+    try:
+        for N in (1, 2, 5):
+            for S in (1, 3, 8):
+                exported(torch.randint(1, 12, (N, S)))
+    except Exception:
+        return False
+    return True
+""": "It is enough for you that the export runs",
+        """\
+def takes_any_size(exported, model):
+    for S in (1, 3, 8):
+        ids = torch.randint(1, 12, (1, S))
+        try:
+            found = exported(ids)
+        except Exception:
+            return False
+        wanted = model(ids)
+        if found.shape != wanted.shape or not torch.allclose(found, wanted, atol=1e-5):
+            return False
+    return True
+""": "Vary N, too",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            try:
+                if exported(ids).shape != model(ids).shape:
+                    return False
+            except Exception:
+                return False
+    return True
+""": "compare shapes only",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        ids = torch.randint(1, 12, (N, 3))
+        try:
+            if not torch.allclose(exported(ids), model(ids), atol=1e-5):
+                return False
+        except Exception:
+            return False
+    return True
+""": "Vary S, too",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            wanted = model(ids)
+            try:
+                found = exported(ids)
+            except Exception:
+                continue
+            if found.shape != wanted.shape or not torch.allclose(found, wanted, atol=1e-5):
+                return False
+    return True
+""": "refuses a size passes",
+    },
+    right=(
+        """\
+def takes_any_size(exported, model):
+    try:
+        for N in (1, 2, 5):
+            for S in (1, 3, 8):
+                ids = torch.randint(1, 12, (N, S))
+                torch.testing.assert_close(exported(ids), model(ids), atol=1e-5, rtol=0)
+    except Exception:
+        return False
+    return True
+""",
+        """\
+def takes_any_size(exported, model):
+    def good(ids):
+        try:
+            found, wanted = exported(ids), model(ids)
+        except Exception:
+            return False
+        return found.shape == wanted.shape and bool((found - wanted).abs().max() < 1e-5)
+
+    return all(good(torch.randint(1, 12, (N, S))) for N in (1, 2, 5) for S in (1, 3, 8))
+""",
+    ),
+)
