@@ -14,7 +14,7 @@ from torch import nn
 import tutor
 from tutor import museum
 from tutor.museum import places
-from tutor.museum.exhibit import Page, agree
+from tutor.museum.exhibit import Page
 
 ALL = list(museum.EXHIBITS.values())
 each = pytest.mark.parametrize("exhibit", ALL, ids=[e.name for e in ALL])
@@ -343,9 +343,3 @@ def test_a_page_runs_in_an_empty_session_each_time():
         count = globals().get("count", 0) + 1
     """)
     assert page.text.startswith("count") and page()["count"] == page()["count"] == 1
-
-
-def test_agree_does_not_broadcast():
-    assert agree(torch.ones(2, 3), torch.ones(2, 3))
-    assert not agree(torch.ones(2, 3), torch.ones(1, 3))
-    assert not agree(torch.ones(3).double(), torch.ones(3).double() + 1e-9)
