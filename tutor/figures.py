@@ -448,3 +448,16 @@ def rectangles(panels, caption, alt):
         ["token", "padding"], loc="upper right",
     )  # fmt: skip
     show(figure, caption, alt)
+
+
+def position_tables(tables, caption, alt):
+    """Tables of positions side by side: a dict from title to P (max_len, d_model)."""
+    figure, axes = plt.subplots(
+        1, len(tables), squeeze=False, figsize=(2.3 * len(tables), 3.8), sharey=True,
+        layout="constrained",
+    )  # fmt: skip
+    for ax, (name, P) in zip(axes[0], tables.items(), strict=True):
+        ax.imshow(P, aspect="auto", cmap="cividis", vmin=-1, vmax=1)
+        ax.set(title=name, xlabel="column")
+    axes[0, 0].set_ylabel("place")
+    show(figure, caption, alt)

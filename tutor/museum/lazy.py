@@ -1,9 +1,10 @@
 """Answers that did not look at the question. No test of the museum may pass one.
 
 They are made from an exhibit's mended code, so that shape and kind are those of the right result:
-filled with one number, replaced by an argument, or taken from another question. `RIGHT` names the
-few that are right all the same, each with a reason.
+filled with one number, replaced by an argument, or taken from another question.
 """
+
+from contextlib import suppress
 
 import torch
 from torch import nn
@@ -29,8 +30,6 @@ FILLS = {  # from the right tensor, as floats, to what a lazy answer gives
     "zero times the right numbers": lambda X: 0 * X,  # with their gradient
 }
 
-RIGHT = {}  # (exhibit, lazy answer): why it is right there
-
 
 def candidates(exhibit):
     """The lazy answers to an exhibit: a dict from what they do to a function."""
@@ -52,6 +51,16 @@ def candidates(exhibit):
                 name = f"always answer {i} of the {what} with seed {seed}"
                 found[name] = lambda *inputs, answer=answer, **named: answer
     return found
+
+
+def let_through(exhibit):
+    """The lazy answers that an exhibit's test lets through. There should be none."""
+    passed = []
+    for name, answer in candidates(exhibit).items():
+        with suppress(Exception):  # most stumble over None, or over the wrong kind of thing
+            if exhibit.passes(answer):
+                passed.append(name)
+    return passed
 
 
 def other_inputs(inputs):
