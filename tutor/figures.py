@@ -461,3 +461,34 @@ def position_tables(tables, caption, alt):
         ax.set(title=name, xlabel="column")
     axes[0, 0].set_ylabel("place")
     show(figure, caption, alt)
+
+
+def what_moves(panels, names, caption):
+    """What moves when one thing changes: a dict from title to booleans (n, n).
+
+    A row is a result, a column what was changed. True is yellow with a dot, False grey.
+    """
+    n = len(names)
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharey=True, layout="constrained",
+        figsize=(0.36 * n * len(panels) + 1.6, 0.36 * n + 1.6),
+    )  # fmt: skip
+    said = []
+    for ax, (title, moved) in zip(axes[0], panels.items(), strict=True):
+        for row in range(n):
+            for column in range(n):
+                colour = "#f7ecb5" if moved[row, column] else "#eeeeee"
+                ax.add_patch(plt.Rectangle((column, row), 1, 1, fc=colour, ec="#44546a"))
+                if moved[row, column]:
+                    ax.plot(column + 0.5, row + 0.5, "o", color="#1a1a1a", markersize=6)
+        ax.set(xlim=(0, n), ylim=(n, 0), aspect="equal", title=title, xlabel="what is changed")
+        ax.set_xticks([i + 0.5 for i in range(n)], names, rotation=45, ha="right")
+        ax.set_yticks([i + 0.5 for i in range(n)], names)
+        ax.tick_params(length=0)
+        moves = []
+        for i, name in enumerate(names):
+            rows = [names[row] for row in range(n) if moved[row, i]]
+            moves.append(f"{name} moves {', '.join(rows) or 'nothing'}")
+        said.append(f"{title}: {'; '.join(moves)}.")
+    axes[0, 0].set_ylabel("what moves (dots)")
+    show(figure, caption, " ".join(said))
