@@ -322,7 +322,8 @@ class cut_into_heads:
         for t in range(3):
             assert moving_rows(lambda X: cut(X, 2), X, t) == [t]
         for width in (1, 2):
-            assert equal(cut(X, width), torch.stack(X.split(width, dim=-1), dim=-3))  # (N, h, T, ..
+            heads = X.split(width, dim=-1)  # h times (N, T, width)
+            assert equal(cut(X, width), torch.stack(heads, dim=-3))  # (N, h, T, width)
 
     def demo(cut):
         X = 10 * torch.arange(3)[:, None] + torch.arange(4)  # (T, columns)
