@@ -937,6 +937,34 @@ def read_and_write():
     return p.svg()
 
 
+def may_move():
+    p = Picture(
+        900, 330, "Change one thing: what may move?",
+        "Three panels, each with what goes in on the left and what comes out on the right. Padding: "
+        "the last input, PAD, is changed, and all results of words stay. A decoder: the last input, "
+        "horse, is changed; only the last result moves. A batch: the second sentence is changed; the "
+        "results of the first stay, those of the second move.",
+    )  # fmt: skip
+    panels = [
+        ("padding", ["a", "man", "rides", "[PAD]"], {3}, {3}),
+        ("a decoder", ["a", "man", "rides", "horses"], {3}, {3}),
+        ("a batch", ["a man", "a horse"], {1}, {1}),
+    ]
+    for i, (title, words, changed, moved) in enumerate(panels):
+        x, tall = 20 + i * 296, 44 if len(words) == 4 else 100
+        p.text(x + 134, 28, title, bold=True)
+        for t, word in enumerate(words):
+            y = 66 + t * (tall + 12)
+            p.box(x, y, 92, tall, word + (" *" if t in changed else ""), BLUE)
+            p.arrow((x + 92, y + tall / 2), (x + 150, y + tall / 2))
+            say = "moves" if t in moved else "stays"
+            if title == "padding" and t == 3:
+                say = "no matter"
+            p.box(x + 150, y, 108, tall, say, YELLOW if t in moved else GREY, dashed=t in moved)
+    p.text(450, 308, "* changed  ·  grey: must not move  ·  yellow, dashed: may move", size=14)
+    return p.svg()
+
+
 def cross_attention():
     p = Picture(
         900, 300, "Cross-attention: the target asks, the source is asked",
@@ -1123,6 +1151,7 @@ PICTURES = {
         questions,
         reach,
         read_and_write,
+        may_move,
         cross_attention,
         decoder_layer,
         what_leaves,

@@ -488,3 +488,47 @@ def paired_bars(panels, x_label, caption, alt):
     figure.legend(*axes[0][0].get_legend_handles_labels(), frameon=False, ncols=2,
                   loc="outside lower center")  # fmt: skip
     show(figure, caption, alt)
+
+
+def position_tables(tables, caption, alt):
+    """Tables of positions side by side: a dict from title to P (max_len, d_model)."""
+    figure, axes = plt.subplots(
+        1, len(tables), squeeze=False, figsize=(2.3 * len(tables), 3.8), sharey=True,
+        layout="constrained",
+    )  # fmt: skip
+    for ax, (name, P) in zip(axes[0], tables.items(), strict=True):
+        ax.imshow(P, aspect="auto", cmap="cividis", vmin=-1, vmax=1)
+        ax.set(title=name, xlabel="column")
+    axes[0, 0].set_ylabel("place")
+    show(figure, caption, alt)
+
+
+def what_moves(panels, names, caption):
+    """What moves when one thing changes: a dict from title to booleans (n, n).
+
+    A row is a result, a column what was changed. True is yellow with a dot, False grey.
+    """
+    n = len(names)
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharey=True, layout="constrained",
+        figsize=(0.36 * n * len(panels) + 1.6, 0.36 * n + 1.6),
+    )  # fmt: skip
+    said = []
+    for ax, (title, moved) in zip(axes[0], panels.items(), strict=True):
+        for row in range(n):
+            for column in range(n):
+                colour = SEEN if moved[row, column] else "#eeeeee"
+                ax.add_patch(plt.Rectangle((column, row), 1, 1, fc=colour, ec=HIDDEN))
+                if moved[row, column]:
+                    ax.plot(column + 0.5, row + 0.5, "o", color="#1a1a1a", markersize=6)
+        ax.set(xlim=(0, n), ylim=(n, 0), aspect="equal", title=title, xlabel="what is changed")
+        ax.set_xticks([i + 0.5 for i in range(n)], names, rotation=45, ha="right")
+        ax.set_yticks([i + 0.5 for i in range(n)], names)
+        ax.tick_params(length=0)
+        moves = []
+        for i, name in enumerate(names):
+            rows = [names[row] for row in range(n) if moved[row, i]]
+            moves.append(f"{name} moves {', '.join(rows) or 'nothing'}")
+        said.append(f"{title}: {'; '.join(moves)}.")
+    axes[0, 0].set_ylabel("what moves (dots)")
+    show(figure, caption, " ".join(said))

@@ -1,7 +1,7 @@
 """The museum of bugs: mistakes that circulate, as code that runs (chapter 12).
 
 `EXHIBITS` maps a name to its Exhibit: the wrong code, the mended code, the test that tells them
-apart, and where people make the mistake. `show` and `reveal` display them in a notebook.
+apart, and where people make the mistake. `show` displays them in a notebook.
 """
 
 import re
@@ -16,7 +16,7 @@ from pygments.token import Comment, Keyword, Number, Operator, String
 from tutor.museum import attention, costs, decoding, layers, learning, pages
 from tutor.museum.exhibit import CRASHES, LUCKY, SLOW, SYMPTOMS, WRONG, Exhibit
 
-__all__ = ["CRASHES", "EXHIBITS", "LUCKY", "SLOW", "SYMPTOMS", "WRONG", "Exhibit", "reveal", "show"]
+__all__ = ["CRASHES", "EXHIBITS", "LUCKY", "SLOW", "SYMPTOMS", "WRONG", "Exhibit", "show"]
 
 EXHIBITS = {
     thing.name: thing
@@ -27,13 +27,8 @@ EXHIBITS = {
 
 
 def show(*names):
-    """Display the wrong code of these exhibits, and nothing that gives the mistake away."""
-    display(HTML("".join(map(covered, exhibits_named(names)))))
-
-
-def reveal(*names):
-    """Run these exhibits, put them to the test, and display the mistake; the mend is folded."""
-    display(HTML("<hr>".join(map(uncovered, exhibits_named(names)))))
+    """Display the code of these exhibits. All that gives the mistake away is folded below it."""
+    display(HTML("<hr>".join(map(as_html, exhibits_named(names)))))
 
 
 def exhibits_named(names):
@@ -45,30 +40,46 @@ def exhibits_named(names):
     return [EXHIBITS[name] for name in names]
 
 
-def covered(exhibit):
-    """An exhibit as HTML, as a visitor first sees it."""
-    return f"<p><b><code>{exhibit.name}</code></b></p>{python_html(exhibit.source('wrong'))}"
-
-
-def uncovered(exhibit):
-    """An exhibit as HTML: the mistake, its story, what happens, the test and the mend."""
-    happens = []
-    for title, candidate in (("as shown:", exhibit.wrong), ("mended:", exhibit.mended)):
-        verdict = "the test passes" if exhibit.passes(candidate) else "the test fails"
-        for line in (*exhibit.demonstrate(candidate).splitlines(), verdict):
-            for part in wrap(line, width=76, subsequent_indent="  "):
-                happens.append(f"{title:11}{part}")
-                title = ""
+def as_html(exhibit):
+    """An exhibit as HTML: its code, and folded what happens, the test, the mistake and the mend."""
     before, after = (exhibit.source(which).splitlines() for which in ("wrong", "mended"))
     diff = list(unified_diff(before, after, lineterm="", n=len(before)))[3:]  # without its header
     return (
-        f"<p><b><code>{exhibit.name}</code>: {text_html(exhibit.mistake)}</b></p>"
-        f"<p>{text_html(exhibit.story)}</p>"
-        f"<pre>{escape(chr(10).join(happens))}</pre>"
-        f"<details><summary>The test and the mend</summary>"
-        f"<p>The test: {text_html(exhibit.test)}.</p>{python_html(exhibit.source('check'))}"
-        f"<p>The mend:</p>{diff_html(diff)}<p>Seen in: {text_html(exhibit.seen)}.</p></details>"
+        f"<p><b><code>{exhibit.name}</code></b></p>{python_html(exhibit.source('wrong'))}"
+        + fold("What happens", as_lines(exhibit.demonstrate(exhibit.wrong)))
+        + fold(
+            "A test that catches it",
+            f"<p>{text_html(exhibit.test)}.</p>{python_html(exhibit.source('check'))}",
+            as_lines("\n".join(f"{who}: {v}" for who, v in verdicts(exhibit).items())),
+        )
+        + fold(
+            "The mistake and its mend",
+            f"<p><b>{text_html(exhibit.mistake)}</b> {text_html(exhibit.story)}</p>",
+            diff_html(diff),
+            as_lines(f"mended: {exhibit.demonstrate(exhibit.mended)}"),
+            f"<p>Seen in: {text_html(exhibit.seen)}.</p>",
+        )
     )
+
+
+def fold(summary, *parts):
+    """HTML that is closed until a reader opens it, wherever the page is shown."""
+    return f"<details><summary>{summary}</summary>{''.join(parts)}</details>"
+
+
+def as_lines(text):
+    """Printed text as HTML, in lines of at most 80 letters."""
+    wrapped = (wrap(line, width=80, subsequent_indent="  ") for line in text.splitlines())
+    return f"<pre>{escape(chr(10).join(part for parts in wrapped for part in parts))}</pre>"
+
+
+def verdicts(exhibit):
+    """What the test says of the code as shown, and of the mended code."""
+    candidates = {"as shown": exhibit.wrong, "mended": exhibit.mended}
+    return {
+        who: "the test passes" if exhibit.passes(candidate) else "the test fails"
+        for who, candidate in candidates.items()
+    }
 
 
 def text_html(text):

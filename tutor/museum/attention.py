@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from tutor.attention import causal_mask
-from tutor.museum.exhibit import LUCKY, WRONG, agree, exhibit, moving_rows, to_digits, what_happens
+from tutor.museum.exhibit import LUCKY, WRONG, exhibit, moving_rows, to_digits, what_happens
 from tutor.museum.places import (
     EMPTY_ROW,
     FLOAT_MASK,
@@ -16,6 +16,7 @@ from tutor.museum.places import (
     OPPOSITE_MASKS,
     WORDEN,
 )
+from tutor.proof import equal
 
 # ---- weights: the task is tutor.compute_attention_matrix
 
@@ -28,7 +29,7 @@ class weights_of_a_sentence:
     number means the queries, with heads it means the heads.
     """
 
-    test = "the rows of A sum to 1, with two, three and four dimensions"
+    test = "the rows of A sum to 1, with two, three and four dimensions, and follow the scores"
     shows = "rows sum to [1.0, 1.0] in shape (2, 2), to [1.25, 0.75] in shape (1, 2, 2)"
 
     def wrong(Q, K, mask=None):
@@ -45,8 +46,10 @@ class weights_of_a_sentence:
 
     def judge(weights):
         for shape in [(3, 4), (2, 3, 4), (2, 5, 3, 4)]:
-            A = weights(torch.randn(shape), torch.randn(shape))
-            assert agree(A.sum(-1), torch.ones(shape[:-1]))
+            Q, K = torch.randn(2, *shape)
+            A, E = weights(Q, K), torch.einsum("...td,...sd->...ts", Q, K)  # (..., T, S)
+            assert equal(A.sum(-1), torch.ones(shape[:-1]))
+            assert (A.argmax(-1) == E.argmax(-1)).all() and (A.argmin(-1) == E.argmin(-1)).all()
 
     def demo(weights):
         Q, K = torch.tensor([[math.log(3.0)], [0.0]]), torch.tensor([[1.0], [0.0]])
@@ -103,7 +106,7 @@ class weights_with_a_mask:
     no error. With equal scores a hidden key even gains: e / (1 + e) = 0.73.
     """
 
-    test = "weights at masked places are exactly 0"
+    test = "weights at masked places are exactly 0, and the others share the whole"
     shows = "weights [0.27, 0.73], where the second key is masked"
 
     def wrong(Q, K, mask=None):
@@ -119,8 +122,11 @@ class weights_with_a_mask:
         return E.softmax(dim=-1)
 
     def judge(weights):
-        A = weights(torch.randn(5, 4), torch.randn(5, 4), causal_mask(5))
-        assert (A[causal_mask(5)] == 0).all()
+        for T in (3, 5):
+            Q, K, mask = torch.randn(T, 4), torch.randn(T, 4), causal_mask(T)
+            A, visible = weights(Q, K, mask), weights(Q, K) * ~mask  # (T, S)
+            assert (A[mask] == 0).all() and equal(A, visible / visible.sum(-1, keepdim=True))
+            assert equal(A[1, 1].logit(), (Q[1] @ (K[1] - K[0])) / math.sqrt(4))  # ()
 
     def demo(weights):
         A = weights(torch.zeros(1, 4), torch.zeros(2, 4), torch.tensor([[False, True]]))
@@ -137,7 +143,7 @@ class weights_of_an_empty_row:
     `nn.MultiheadAttention`, if it returns its weights, with NaN.
     """
 
-    test = "finite outputs and finite gradients with a row that is all masked"
+    test = "finite outputs and finite gradients with a row that is all masked; the others stay"
     shows = "weights are finite: False, gradients are finite: False"
 
     def wrong(Q, K, mask=None):
@@ -154,10 +160,14 @@ class weights_of_an_empty_row:
         return A.masked_fill(mask, 0.0)
 
     def judge(weights):
-        X, W = torch.randn(3, 4), torch.randn(4, 4, requires_grad=True)
-        A = weights(X, X, torch.tensor([[False] * 3, [True] * 3, [False] * 3]))  # (T, S)
-        (A @ (X @ W))[0].sum().backward()  # ()
-        assert A.isfinite().all() and W.grad.isfinite().all()
+        for T in (3, 4):
+            X, W = torch.randn(T, 4), torch.randn(4, 4, requires_grad=True)
+            empty = torch.arange(T)[:, None].expand(T, T) == 1  # (T, S): all of row 1
+            A = weights(X, X, empty)
+            (A @ (X @ W))[0].sum().backward()  # ()
+            assert A.isfinite().all() and W.grad.isfinite().all()
+            assert equal(A[[0, 2]], weights(X, X)[[0, 2]]) and W.grad.any()
+            assert equal(A[0, 0].log() - A[0, 1].log(), X[0] @ (X[0] - X[1]) / math.sqrt(4))  # ()
 
     def demo(weights):
         X, W = torch.ones(2, 4), torch.eye(4).requires_grad_()
@@ -178,7 +188,7 @@ class mask_of_the_future:
     and a mask does not say which one it follows.
     """
 
-    test = "token 1 may see token 0"
+    test = "token 1 may see token 0, and not token 2"
     shows = "row 1 may see: [2, 3]"
 
     def wrong(T):
@@ -188,7 +198,9 @@ class mask_of_the_future:
         return torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)
 
     def judge(mask):
-        assert not mask(3)[1, 0]
+        for T in (3, 5):
+            M = mask(T)
+            assert M.shape == (T, T) and not M[1, 0] and M[1, 2]
 
     def demo(mask):
         return f"row 1 may see: {[key for key in range(4) if not mask(4)[1, key]]}"
@@ -202,7 +214,7 @@ class mask_of_what_follows:
     token t, the last one written.
     """
 
-    test = "no row of the mask is all True"
+    test = "row t hides what follows it, and not itself"
     shows = "row 0 may see: [], row 1: [0]"
 
     def wrong(T):
@@ -212,7 +224,9 @@ class mask_of_what_follows:
         return torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)
 
     def judge(mask):
-        assert not mask(3).all(dim=-1).any()
+        for T in (3, 5):
+            future = [[key > row for key in range(T)] for row in range(T)]
+            assert (mask(T) != 0).tolist() == future
 
     def demo(mask):
         seen = [[key for key in range(4) if not mask(4)[row, key]] for row in (0, 1)]
@@ -228,7 +242,7 @@ class attend_to_the_past:
     zeros.
     """
 
-    test = "change the last token: earlier rows must not move"
+    test = "the first token sees itself alone, the last one all"
     shows = "rows that move with the last token: [0, 1, 2]"
 
     def wrong(Q, K, V, hidden):
@@ -238,8 +252,11 @@ class attend_to_the_past:
         return F.scaled_dot_product_attention(Q, K, V, attn_mask=~hidden)  # (N, T, d_v)
 
     def judge(attend):
-        X = torch.randn(2, 4, 8)
-        assert moving_rows(lambda X: attend(X, X, X, causal_mask(4)), X, t=3) == [3]
+        for T in (3, 4):
+            X, Z = torch.randn(2, 2, T, 8)  # queries and keys, values
+            Y = attend(X, X, Z, causal_mask(T))
+            assert equal(Y[:, 0], Z[:, 0])
+            assert equal(Y[:, -1], F.scaled_dot_product_attention(X, X, Z)[:, -1])
 
     def demo(attend):
         rows = moving_rows(lambda X: attend(X, X, X, causal_mask(4)), torch.randn(2, 4, 8), t=3)
@@ -255,7 +272,7 @@ class read_what_is_written:
     is not there yet.
     """
 
-    test = "change the last token: earlier rows must not move"
+    test = "change the last token: earlier rows must not move; change the first: all rows must"
     shows = "rows that move with the last token: [0, 1, 2, 3]"
 
     def wrong(X):
@@ -268,7 +285,10 @@ class read_what_is_written:
         return E.softmax(dim=-1) @ X  # (N, T, d_model)
 
     def judge(read):
-        assert moving_rows(read, torch.randn(2, 4, 8), t=3) == [3]
+        for T in (3, 4):
+            X = torch.randn(2, T, 8)
+            assert moving_rows(read, X, T - 1) == [T - 1]
+            assert moving_rows(read, X, 0) == [*range(T)]
 
     def demo(read):
         rows = moving_rows(read, torch.randn(2, 4, 8), t=3)
@@ -286,7 +306,7 @@ class cut_into_heads:
     one cuts within the rows first, and swaps then.
     """
 
-    test = "change a word: in each head only its own row may change"
+    test = "change a word: in each head its own row may change, and no other"
     shows = "rows that move with word 2: [[], [1, 2]]"
 
     def wrong(X, width):
@@ -298,8 +318,12 @@ class cut_into_heads:
         return X.reshape(*N, T, columns // width, width).transpose(-3, -2)  # (..., h, T, width)
 
     def judge(cut):
+        X = torch.randn(2, 3, 4)
         for t in range(3):
-            assert moving_rows(lambda X: cut(X, 2), torch.randn(2, 3, 4), t) == [t]
+            assert moving_rows(lambda X: cut(X, 2), X, t) == [t]
+        for width in (1, 2):
+            heads = X.split(width, dim=-1)  # h times (N, T, width)
+            assert equal(cut(X, width), torch.stack(heads, dim=-3))  # (N, h, T, width)
 
     def demo(cut):
         X = 10 * torch.arange(3)[:, None] + torch.arange(4)  # (T, columns)
@@ -329,8 +353,9 @@ class join_the_heads:
         return X.transpose(-3, -2).reshape(*N, T, h * width)  # (..., T, h * width)
 
     def judge(join):
-        X = torch.randn(2, 3, 8)
-        assert agree(join(torch.stack(X.split(2, dim=-1), dim=-3)), X)  # (N, h, T, 2) to X
+        for width in (2, 4):
+            X = torch.randn(2, 3, 8)
+            assert equal(join(torch.stack(X.split(width, dim=-1), dim=-3)), X)  # (N, h, T, width)
 
     def demo(join):
         X = 10 * torch.arange(3)[:, None] + torch.arange(4)  # (T, h * width)
@@ -358,8 +383,11 @@ class scores_of_all_heads:
 
     def judge(scores):
         for h in (1, 2, 4):
-            E = scores(torch.randn(300, 64), torch.randn(300, 64), 64, h)
+            Q, K = torch.randn(2, 300, 64)
+            E = scores(Q, K, 64, h)
             assert 0.8 < E.var() < 1.25
+            first = Q[:, : 64 // h] @ K[:, : 64 // h].T  # (T, S)
+            assert equal(E[0] / E[0].std(), first / first.std())
 
     def demo(scores):
         Q, K = torch.randn(300, 64), torch.randn(300, 64)
@@ -393,7 +421,7 @@ class attend_with_heads:
             theirs = nn.MultiheadAttention(8, h, bias=False, batch_first=True)
             X = torch.randn(2, 3, 8)  # (N, T, d_model)
             Q, K, V = F.linear(X, theirs.in_proj_weight).chunk(3, dim=-1)
-            assert agree(theirs.out_proj(attend(Q, K, V, h)), theirs(X, X, X)[0])
+            assert equal(theirs.out_proj(attend(Q, K, V, h)), theirs(X, X, X)[0])
 
     def demo(attend):
         Q, K, V = torch.randn(3, 2, 3, 8)  # (N, T, d_model) each
@@ -401,7 +429,7 @@ class attend_with_heads:
         for h in (1, 2):
             heads = zip(*(X.split(8 // h, dim=-1) for X in (Q, K, V)), strict=True)
             loop = [F.scaled_dot_product_attention(q, k, v) for q, k, v in heads]
-            said.append(agree(attend(Q, K, V, h), torch.cat(loop, dim=-1)))
+            said.append(equal(attend(Q, K, V, h), torch.cat(loop, dim=-1)))
         return f"equal with 1 head: {said[0]}, with 2: {said[1]}"
 
 
@@ -413,7 +441,7 @@ class project_by_hand:
     (out, in). A square matrix fits both ways, so nothing complains.
     """
 
-    test = "equal to the layer itself"
+    test = "equal to the layer itself, square and not"
     shows = "y_0 = x_0 + x_1, y_1 = 0: x = [1, 2] becomes [1, 1]"
 
     def wrong(linear, X):
@@ -423,8 +451,9 @@ class project_by_hand:
         return X @ linear.weight.T  # (T, d_out)
 
     def judge(project):
-        linear, X = nn.Linear(4, 4, bias=False), torch.randn(3, 4)
-        assert agree(project(linear, X), linear(X))
+        for d_out in (4, 6):
+            linear, X = nn.Linear(4, d_out, bias=False), torch.randn(3, 4)
+            assert equal(project(linear, X), linear(X))
 
     def demo(project):
         linear = nn.Linear(2, 2, bias=False)
@@ -441,7 +470,7 @@ class weights_of_one_head:
     different words look like one that cannot decide.
     """
 
-    test = "the weights have one matrix for each head"
+    test = "there is one matrix for each head, no two are equal, and their mean is what it was"
     shows = "shape (1, 3, 3)"
 
     def wrong(attention, X):
@@ -454,7 +483,12 @@ class weights_of_one_head:
 
     def judge(weights):
         attention = nn.MultiheadAttention(8, 2, batch_first=True)
-        assert weights(attention, torch.randn(1, 3, 8)).shape == (1, 2, 3, 3)
+        for T in (3, 5):
+            X = torch.randn(1, T, 8)
+            A, mean = weights(attention, X), attention(X, X, X)[1]
+            assert A.shape == (1, 2, T, T)
+            assert equal(A.sum(-1), torch.ones(1, 2, T)) and equal(A.mean(1), mean)
+            assert not equal(A[:, 0], A[:, 1])
 
     def demo(weights):
         attention = nn.MultiheadAttention(8, 2, batch_first=True)
@@ -475,7 +509,7 @@ class three_of_four:
     it is saved and loaded, and it never learns. Here it was meant to bring the heads together.
     """
 
-    test = "every parameter gets a gradient"
+    test = "every parameter gets a gradient; values twice as loud, a result twice as loud"
     shows = "has a gradient: [True, True, True, False]"
 
     def wrong(projections, X):
@@ -487,9 +521,12 @@ class three_of_four:
         return W_O(F.scaled_dot_product_attention(W_Q(X), W_K(X), W_V(X)))  # (N, T, d_model)
 
     def judge(attend):
-        projections = [nn.Linear(4, 4, bias=False) for _ in range(4)]
-        attend(projections, torch.randn(2, 3, 4)).square().sum().backward()
-        assert all(W.weight.grad is not None for W in projections)
+        projections, X = [nn.Linear(4, 4, bias=False) for _ in range(4)], torch.randn(2, 3, 4)
+        Y = attend(projections, X)
+        Y.square().sum().backward()
+        assert all(W.weight.grad is not None and W.weight.grad.any() for W in projections)
+        louder = [*projections[:2], lambda X: 2 * projections[2](X), projections[3]]
+        assert equal(attend(louder, X), 2 * Y) and equal(attend(projections, X[:1]), Y[:1])
 
     def demo(attend):
         projections = [nn.Linear(4, 4, bias=False) for _ in range(4)]
@@ -515,9 +552,10 @@ class look_across:
         return attend(X, memory, memory)  # (N, T, d_model)
 
     def judge(look):
-        X, memory = torch.randn(2, 3, 4), torch.randn(2, 5, 4)  # T = 3, S = 5
-        Y = look(F.scaled_dot_product_attention, X, memory)
-        assert agree(Y, F.scaled_dot_product_attention(X, memory, memory))
+        for T, S in ((3, 5), (5, 3)):
+            X, memory = torch.randn(2, T, 4), torch.randn(2, S, 4)
+            Y = look(F.scaled_dot_product_attention, X, memory)
+            assert equal(Y, F.scaled_dot_product_attention(X, memory, memory))
 
     def demo(look):
         def run(X, S=3):
@@ -538,7 +576,7 @@ class layer_for_a_batch:
     along the wrong dimension is as blind to order as along the right one.
     """
 
-    test = "change one sentence: the others must not move"
+    test = "change one sentence: the others must not move; change a word: its whole sentence must"
     shows = "swapped sentences, swapped outputs: True; the others stay: False"
 
     def wrong():
@@ -548,15 +586,18 @@ class layer_for_a_batch:
         return nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, dropout=0.0, batch_first=True)
 
     def judge(build):
-        X = torch.randn(3, 5, 8)  # (N, T, d_model)
-        run, other = build(), torch.cat([torch.randn(1, 5, 8), X[1:]])
-        assert agree(run(X)[1:], run(other)[1:])
+        X, run = torch.randn(3, 5, 8), build()  # (N, T, d_model)
+        other = torch.cat([torch.randn(1, 5, 8), X[1:]])
+        assert equal(run(X)[1:], run(other)[1:]) and equal(run(X)[:1], run(X[:1]))
+        changed = torch.cat([X[:, :4], torch.randn(3, 1, 8)], dim=1)  # another last word
+        moved = (run(changed) - run(X)).abs() > 1e-9  # (N, T, d_model)
+        assert moved.any(-1).all()
 
     def demo(build):
         X = torch.randn(3, 5, 8)  # (N, T, d_model)
         run, other = build(), torch.cat([torch.randn(1, 5, 8), X[1:]])
-        swapped = agree(run(X.flip(0)), run(X).flip(0))
+        swapped = equal(run(X.flip(0)), run(X).flip(0))
         return (
             f"swapped sentences, swapped outputs: {swapped}; "
-            f"the others stay: {agree(run(X)[1:], run(other)[1:])}"
+            f"the others stay: {equal(run(X)[1:], run(other)[1:])}"
         )

@@ -9,7 +9,7 @@ from sacrebleu.metrics import BLEU
 from sacremoses import MosesTokenizer
 from torch import nn
 
-from tutor.museum.exhibit import LUCKY, WRONG, agree, exhibit, what_happens
+from tutor.museum.exhibit import LUCKY, WRONG, exhibit, what_happens
 from tutor.museum.places import (
     CACHE_OF_BEAMS,
     KOSMIDER_BEAMS,
@@ -17,6 +17,7 @@ from tutor.museum.places import (
     OFFSET,
     TOKENS_TO_SACREBLEU,
 )
+from tutor.proof import equal
 
 # A toy model: after each word, the probabilities of the next. It reads the last word alone.
 NEXT = {
@@ -33,7 +34,12 @@ def next_log_p(words):
     return {word: math.log(p) for word, p in NEXT[words[-1] if words else ""].items()}
 
 
-def best_of_all(max_len):
+def after_cats(words):
+    """The same language, where *cats* is written already."""
+    return next_log_p(("cats", *words))
+
+
+def best_of_all(next_log_p, max_len):
     """The sentence of at most max_len words with the best log-probability a word, by trying all."""
 
     def score(words):
@@ -56,7 +62,7 @@ class grow_the_beams:
     whose logits happen to be large wins, whatever its words are worth.
     """
 
-    test = "a constant added to one beam's logits changes nothing"
+    test = "a constant added to one beam's logits changes nothing; sure words keep the beams' order"
     shows = "parents of the two best: [1, 1]"
 
     def wrong(scores, logits):
@@ -72,9 +78,13 @@ class grow_the_beams:
         return scores, place // V, place % V
 
     def judge(grow):
-        scores, logits = torch.tensor([0.6, 0.4]).log(), torch.randn(2, 5)
-        shifted = logits + torch.tensor([[0.0], [9.0]])
-        assert all(map(agree, grow(scores, logits), grow(scores, shifted)))
+        for k in (2, 3):
+            scores, logits = torch.arange(-k, 0.0), torch.randn(k, 5)
+            shifted = logits + 9 * torch.arange(k)[:, None]
+            assert all(map(equal, grow(scores, logits), grow(scores, shifted)))
+            certain = logits + 99 * torch.eye(k, 5)  # beam j can only say word j
+            _, parents, words = grow(scores, certain)
+            assert parents.tolist() == words.tolist() == [*range(k)][::-1]
 
     def demo(grow):
         scores, logits = torch.tensor([0.9, 0.1]).log(), torch.tensor([[0.7, 0.3]] * 2).log()
@@ -106,8 +116,10 @@ class grow_and_add_up:
         return best, place // V, place % V
 
     def judge(grow):
-        scores, logits = torch.tensor([0.5]).log(), torch.tensor([[0.8, 0.2]]).log()
-        assert agree(grow(scores, logits)[0].exp(), torch.tensor([0.4]))
+        for parent, own in ((0.5, 0.8), (0.3, 0.6)):
+            logits = torch.tensor([[own, 1 - own]]).log()
+            best, _, words = grow(torch.tensor([parent]).log(), logits)
+            assert equal(best.exp(), torch.tensor([parent * own])) and words.tolist() == [0]
 
     def demo(grow):
         scores, logits = torch.tensor([0.5]).log(), torch.tensor([[0.8, 0.2]]).log()
@@ -150,8 +162,9 @@ class search_a_sentence:
         return max(finished, key=lambda beam: beam[1] / len(beam[0]))[0]
 
     def judge(search):
-        words = search(next_log_p, width=100, max_len=5)
-        assert words.index(".") == len(words) - 1
+        for language in (next_log_p, after_cats):
+            words = search(language, width=100, max_len=5)
+            assert words.index(".") == len(words) - 1 and words[0] in language(())
 
     def demo(search):
         return " ".join(search(next_log_p, width=100, max_len=8))
@@ -195,7 +208,8 @@ class search_and_choose:
         return max(finished, key=lambda beam: beam[1] / len(beam[0]))[0]
 
     def judge(search):
-        assert search(next_log_p, width=100, max_len=4) == best_of_all(max_len=4)
+        for language in (next_log_p, after_cats):
+            assert search(language, width=100, max_len=4) == best_of_all(language, max_len=4)
 
     def demo(search):
         return f"width 100: {' '.join(search(next_log_p, width=100, max_len=4))}"
@@ -223,17 +237,18 @@ class extend_the_cache:
 
     def judge(extend):
         K, words = torch.randn(9, 4), torch.tensor([[5, 6], [7, 8]])  # a key for each word
-        parents, new = torch.tensor([1, 0]), torch.tensor([[3], [4]])
-        own = torch.cat([words[parents], new], dim=1)  # (k, t + 1)
-        assert agree(extend(K[words], parents, K[new]), K[own])
+        for order in ([1, 0], [1, 1]):
+            parents, new = torch.tensor(order), torch.tensor([[3], [4]])
+            own = torch.cat([words[parents], new], dim=1)  # (k, t + 1)
+            assert equal(extend(K[words], parents, K[new]), K[own])
 
     def demo(extend):
         K, said = torch.randn(9, 4), []
         for words, parents in (([[5, 6]], [0]), ([[5, 6], [7, 8]], [1, 1])):
             words, new = torch.tensor(words), torch.tensor([[3], [4]])[: len(words)]
             own = torch.cat([words[parents], new], dim=1)  # (k, t + 1)
-            equal = agree(extend(K[words], torch.tensor(parents), K[new]), K[own])
-            said.append("equal" if equal else "not equal")
+            same = equal(extend(K[words], torch.tensor(parents), K[new]), K[own])
+            said.append("equal" if same else "not equal")
         return f"1 beam: {said[0]}, 2 beams: {said[1]}"
 
 
@@ -258,14 +273,14 @@ class place_the_newest:
         X, table = torch.randn(2, 4, 8), torch.randn(9, 8)
         for step in range(4):
             uncached = (X + table[:4])[:, step : step + 1]
-            assert agree(place(X[:, step : step + 1], table, step), uncached)
+            assert equal(place(X[:, step : step + 1], table, step), uncached)
 
     def demo(place):
         X, table = torch.randn(2, 4, 8), torch.randn(9, 8)
-        equal = [
-            agree(place(X[:, [step]], table, step), (X + table[:4])[:, [step]]) for step in range(4)
+        same = [
+            equal(place(X[:, [step]], table, step), (X + table[:4])[:, [step]]) for step in range(4)
         ]
-        return f"equal at steps 0 to 3: {equal}"
+        return f"equal at steps 0 to 3: {same}"
 
 
 @exhibit(LUCKY, KOSMIDER_CACHE, crash=IndexError)
@@ -287,7 +302,8 @@ class logits_of_the_beams:
 
     def judge(logits):
         for beams in (3, 1):
-            assert logits(torch.randn(beams, 1, 4), torch.randn(5, 4)).shape == (beams, 5)
+            Y, W = torch.randn(beams, 1, 4), torch.randn(5, 4)
+            assert equal(logits(Y, W), torch.einsum("ktd,vd->kv", Y, W))  # (N * k, V)
 
     def demo(logits):
         W, shapes = torch.randn(5, 4), []
@@ -309,7 +325,7 @@ class translate_a_sentence:
     mode, `no_grad()` does not.
     """
 
-    test = "two translations of one sentence are equal"
+    test = "two translations of one sentence are equal, and equal to a model without dropout"
     shows = "two runs are equal: False"
 
     def wrong(model, X):
@@ -325,12 +341,16 @@ class translate_a_sentence:
         return Y
 
     def judge(translate):
-        model, X = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5)), torch.randn(2, 8)
-        assert agree(translate(model, X), translate(model, X))
+        linear = nn.Linear(8, 8)
+        model = nn.Sequential(linear, nn.Dropout(0.5))
+        for N in (2, 3):
+            X = torch.randn(N, 8)
+            assert equal(translate(model, X), translate(model, X))
+            assert equal(translate(model, X), linear(X))
 
     def demo(translate):
         model, X = nn.Sequential(nn.Linear(64, 64), nn.Dropout(0.5)), torch.randn(2, 64)
-        return f"two runs are equal: {agree(translate(model, X), translate(model, X))}"
+        return f"two runs are equal: {equal(translate(model, X), translate(model, X))}"
 
 
 @exhibit(WRONG, TOKENS_TO_SACREBLEU)
@@ -342,7 +362,7 @@ class score_a_system:
     It warns once a hundred translations end in a separate full stop.
     """
 
-    test = "turn sacreBLEU's warning into an error"
+    test = "turn sacreBLEU's warning into an error; a perfect system has 100"
     shows = "warned: True"
 
     def wrong(translations, references):
@@ -355,7 +375,10 @@ class score_a_system:
         return BLEU().corpus_score(translations, [references]).score
 
     def judge(score):
-        assert not warnings_of(lambda: score(["L'homme dort."] * 100, ["L'homme dort."] * 100))
+        right, wrong = ["L'homme monte un cheval."] * 100, ["Une femme fait du vélo."] * 100
+        found = []
+        assert not warnings_of(lambda: found.extend(score(said, right) for said in (right, wrong)))
+        assert abs(found[0] - 100) < 1e-6 and 0 <= found[1] < 50
 
     def demo(score):
         translations = ["L'homme au chapeau s'assied dans l'herbe.", "Il n'est pas seul."] * 50

@@ -134,11 +134,6 @@ def sandbox():
             torch.set_default_dtype(dtype)
 
 
-def agree(a, b):
-    """Equal shapes, and equal numbers to twelve digits."""
-    return a.shape == b.shape and torch.allclose(a, b, rtol=0, atol=1e-12)
-
-
 def what_happens(call):
     """What `call()` returns, as text, or the exception that it raises, without its traceback."""
     try:

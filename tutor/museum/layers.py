@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tutor.museum.exhibit import LUCKY, WRONG, agree, exhibit, to_digits, what_happens
+from tutor.museum.exhibit import LUCKY, WRONG, exhibit, to_digits, what_happens
 from tutor.museum.places import (
     ANNOTATED_ORDER,
     ANNOTATED_VARIANCE,
@@ -19,6 +19,7 @@ from tutor.museum.places import (
     ODD_WIDTH,
     WORDEN,
 )
+from tutor.proof import equal
 
 # ---- LayerNorm: the task is F.layer_norm, without gain and bias
 
@@ -43,8 +44,9 @@ class normalise_words:
         return (X - X.mean(-1, keepdim=True)) / (variance + eps).sqrt()
 
     def judge(normalise):
-        X = torch.randn(3, 4)
-        assert agree(normalise(X, eps=0.0), F.layer_norm(X, (4,), eps=0.0))
+        for d in (4, 6):
+            X = torch.randn(3, d)
+            assert equal(normalise(X, eps=0.0), F.layer_norm(X, (d,), eps=0.0))
 
     def demo(normalise):
         return f"[1, 7, 7, 9] becomes {to_digits(normalise(torch.tensor([1.0, 7.0, 7.0, 9.0])))}"
@@ -70,8 +72,9 @@ class normalise_quiet_words:
         return (X - X.mean(-1, keepdim=True)) / deviation
 
     def judge(normalise):
-        X = 0.001 * torch.randn(3, 4)
-        assert agree(normalise(X, eps=1e-5), F.layer_norm(X, (4,), eps=1e-5))
+        for d in (4, 6):
+            X = 0.001 * torch.randn(3, d)
+            assert equal(normalise(X, eps=1e-5), F.layer_norm(X, (d,), eps=1e-5))
 
     def demo(normalise):
         row = torch.tensor([1.0, 7.0, 7.0, 9.0]) / 1000
@@ -106,13 +109,14 @@ class rebuild_a_layer:
 
     def judge(rebuilt):
         layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
-        X = torch.randn(2, 3, 8)
-        assert agree(rebuilt(layer, X), layer(X))
+        for T in (3, 5):
+            X = torch.randn(2, T, 8)
+            assert equal(rebuilt(layer, X), layer(X))
 
     def demo(rebuilt):
         layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
         X = torch.randn(2, 3, 8)
-        return f"equal to the layer: {agree(rebuilt(layer, X), layer(X))}"
+        return f"equal to the layer: {equal(rebuilt(layer, X), layer(X))}"
 
 
 @exhibit(LUCKY, KZAJAC97)
@@ -138,16 +142,17 @@ class rebuild_a_new_layer:
         layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
         for p in layer.parameters():
             nn.init.normal_(p)
-        X = torch.randn(2, 3, 8)
-        assert agree(rebuilt(layer, X), layer(X))
+        for T in (3, 5):
+            X = torch.randn(2, T, 8)
+            assert equal(rebuilt(layer, X), layer(X))
 
     def demo(rebuilt):
         layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
         X = torch.randn(2, 3, 8)
-        fresh = agree(rebuilt(layer, X), layer(X))
+        fresh = equal(rebuilt(layer, X), layer(X))
         layer(X)[0].sum().backward()
         torch.optim.SGD(layer.parameters(), lr=0.1).step()
-        trained = agree(rebuilt(layer, X), layer(X))
+        trained = equal(rebuilt(layer, X), layer(X))
         return f"equal to a fresh layer: {fresh}, to a trained one: {trained}"
 
 
@@ -160,7 +165,7 @@ class add_what_was_found:
     through every norm.
     """
 
-    test = "a pre-norm sub-layer whose work returns zeros leaves X as it was"
+    test = "a pre-norm sub-layer whose work returns zeros leaves X as it was; other work is added"
     shows = "with work that returns zeros, [2, 4] becomes [-1.0, 1.0]"
 
     def wrong(X, norm, work):
@@ -171,8 +176,10 @@ class add_what_was_found:
         return X + work(norm(X))
 
     def judge(step):
-        X = torch.randn(2, 3, 4)
-        assert agree(step(X, nn.LayerNorm(4), torch.zeros_like), X)
+        for d in (4, 6):
+            X = torch.randn(2, 3, d)
+            assert equal(step(X, nn.LayerNorm(d), torch.zeros_like), X)
+            assert equal(step(X, nn.LayerNorm(d), torch.exp) - X, F.layer_norm(X, (d,)).exp())
 
     def demo(step):
         Y = step(torch.tensor([2.0, 4.0]), nn.LayerNorm(2), torch.zeros_like)
@@ -198,21 +205,22 @@ class step_as_in_the_paper:
 
     def judge(step):
         layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
-        X = torch.randn(2, 3, 8)
-        Y = step(X, layer.norm1, lambda X: layer.self_attn(X, X, X)[0])
-        Y = step(Y, layer.norm2, lambda X: layer.linear2(layer.linear1(X).relu()))
-        assert agree(Y, layer(X))
+        for T in (3, 5):
+            X = torch.randn(2, T, 8)
+            Y = step(X, layer.norm1, lambda X: layer.self_attn(X, X, X)[0])
+            Y = step(Y, layer.norm2, lambda X: layer.linear2(layer.linear1(X).relu()))
+            assert equal(Y, layer(X))
 
     def demo(step):
-        equal, X = [], torch.randn(2, 3, 8)
+        found, X = [], torch.randn(2, 3, 8)
         for norm_first in (False, True):
             layer = nn.TransformerEncoderLayer(
                 8, 2, 16, dropout=0.0, batch_first=True, norm_first=norm_first
             )
             Y = step(X, layer.norm1, lambda X, layer=layer: layer.self_attn(X, X, X)[0])
             Y = step(Y, layer.norm2, lambda X, layer=layer: layer.linear2(layer.linear1(X).relu()))
-            equal.append(agree(Y, layer(X)))
-        return f"equal to norm_first=False: {equal[0]}, norm_first=True: {equal[1]}"
+            found.append(equal(Y, layer(X)))
+        return f"equal to norm_first=False: {found[0]}, norm_first=True: {found[1]}"
 
 
 @exhibit(WRONG, "classrooms")
@@ -223,7 +231,7 @@ class decode_a_step:
     the source, and its loss does fall.
     """
 
-    test = "another source: the outputs must change"
+    test = "another source, another output; a source of zeros hands over nothing"
     shows = "another source, another output: False"
 
     def wrong(X, memory, attend):
@@ -240,7 +248,9 @@ class decode_a_step:
         def attend(X, Z):
             return F.scaled_dot_product_attention(X, Z, Z)
 
-        assert not agree(step(X, memory, attend), step(X, other, attend))
+        assert not equal(step(X, memory, attend), step(X, other, attend))
+        for Y in (X, other):  # a source of zeros hands over nothing
+            assert equal(step(Y, torch.zeros(2, 3, 8), attend), Y + attend(Y, Y))
 
     def demo(step):
         X, memory, other = torch.randn(3, 2, 4, 8)
@@ -248,7 +258,7 @@ class decode_a_step:
         def attend(X, Z):
             return F.scaled_dot_product_attention(X, Z, Z)
 
-        changed = not agree(step(X, memory, attend), step(X, other, attend))
+        changed = not equal(step(X, memory, attend), step(X, other, attend))
         return f"another source, another output: {changed}"
 
 
@@ -263,7 +273,7 @@ class table_of_positions:
     frequency for all columns. Today it promotes; `//` in place of `/` does the same harm.
     """
 
-    test = "columns 0 and 2 differ"
+    test = "column 0 is the sine of the place, and column 2 another"
     shows = "different frequencies among 4 pairs: 1"
 
     def wrong(max_len, d_model):
@@ -283,8 +293,10 @@ class table_of_positions:
         return P
 
     def judge(positions):
-        P = positions(9, 8)
-        assert not agree(P[:, 0], P[:, 2])
+        for max_len in (9, 12):
+            P = positions(max_len, 8)
+            assert P.shape == (max_len, 8) and P.abs().max() <= 1
+            assert equal(P[:, 0], torch.arange(max_len).sin()) and not equal(P[:, 0], P[:, 2])
 
     def demo(positions):
         first_steps = to_digits(positions(2, 8)[1, 0::2], digits=6)  # sin(1 / 10000^...)
@@ -325,7 +337,7 @@ class table_by_loops:
     def judge(positions):
         for d_model in (4, 6, 64):
             expected = [math.sin(3 / 10_000 ** (i / d_model)) for i in range(0, d_model, 2)]
-            assert agree(positions(4, d_model)[3, 0::2], torch.tensor(expected))
+            assert equal(positions(4, d_model)[3, 0::2], torch.tensor(expected))
 
     def demo(positions):
         radians = positions(2, 8)[1, 6].asin().item()
@@ -341,7 +353,7 @@ class table_of_pairs:
     distance.
     """
 
-    test = "the squares of a pair add up to 1"
+    test = "the squares of a pair add up to 1, and each begins at 0 and 1"
     shows = "sine squared plus cosine squared, pair 0: [1.0, 1.7, 1.79]"
 
     def wrong(max_len, d_model):
@@ -359,8 +371,10 @@ class table_of_pairs:
         return P
 
     def judge(positions):
-        P = positions(9, 8)
-        assert agree(P[:, 0::2] ** 2 + P[:, 1::2] ** 2, torch.ones(9, 4))
+        for max_len in (9, 12):
+            sines, cosines = positions(max_len, 8).unflatten(-1, (4, 2)).unbind(-1)  # (max_len, 4)
+            assert equal(sines**2 + cosines**2, torch.ones(max_len, 4))
+            assert (sines[1] > 0).all() and (cosines[0] == 1).all()
 
     def demo(positions):
         pair = positions(3, 4)[:, :2]
@@ -375,7 +389,7 @@ class table_of_halves:
     or refuse them in a sentence.
     """
 
-    test = "try an odd width"
+    test = "try odd widths: column 2i has the angle of column 4i in a table twice as wide"
     shows = "d_model = 5: RuntimeError"
 
     def wrong(max_len, d_model):
@@ -395,7 +409,11 @@ class table_of_halves:
         return P
 
     def judge(positions):
-        assert positions(3, 5).shape == (3, 5)
+        for d_model in (5, 7):
+            wide, odd = positions(3, 2 * d_model), positions(3, d_model)
+            assert odd.shape == (3, d_model)
+            assert equal(odd[1, :2], torch.tensor([math.sin(1), math.cos(1)]))
+            assert equal(odd[:, 0::2], wide[:, 0::4]) and equal(odd[:, 1::2], wide[:, 1:-1:4])
 
     def demo(positions):
         said = [what_happens(lambda d=d: tuple(positions(3, d).shape)) for d in (4, 5)]
@@ -438,7 +456,7 @@ class chances_of_words:
     tell a bad token from a worse one, and no gradient reaches negative logits.
     """
 
-    test = "a smaller logit, a smaller probability"
+    test = "a smaller logit, a smaller probability, by a factor of e for each unit"
     shows = "logits [ln 4, 0, -ln 2] give [0.67, 0.17, 0.17]"
 
     def wrong(logits):
@@ -448,8 +466,10 @@ class chances_of_words:
         return logits.softmax(dim=-1)
 
     def judge(chances):
-        p = chances(torch.tensor([1.0, 0.0, -1.0, -2.0]))
-        assert (p.diff() < 0).all()
+        for logits in ([1.0, 0.0, -1.0, -2.0], [2.0, -1.0, -3.0]):
+            p = chances(torch.tensor(logits))
+            assert (p.diff() < 0).all() and equal(p.sum(), torch.tensor(1.0))
+            assert equal((p[0] / p[-1]).log(), torch.tensor(logits[0] - logits[-1]))
 
     def demo(chances):
         p = chances(torch.tensor([4.0, 1.0, 0.5]).log())

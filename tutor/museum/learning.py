@@ -4,8 +4,9 @@ import torch
 import torch.nn.functional as F
 
 from tutor.attention import PAD
-from tutor.museum.exhibit import LUCKY, WRONG, agree, exhibit, to_digits
+from tutor.museum.exhibit import LUCKY, WRONG, exhibit, to_digits
 from tutor.museum.places import KERAS_TRANSLATOR, SUM_OF_LOSSES
+from tutor.proof import equal
 from tutor.transformer import Transformer, TransformerConfig
 
 
@@ -17,7 +18,7 @@ class loss_of_the_next_word:
     loss falls to 0.
     """
 
-    test = "a parrot, which repeats its input, must not have a loss of 0"
+    test = "a parrot, which repeats its input, has a large loss, and one that can count has none"
     shows = "the loss of a parrot: 0.0"
 
     def wrong(model, ids):
@@ -32,7 +33,13 @@ class loss_of_the_next_word:
         def parrot(ids):
             return 20.0 * F.one_hot(ids, 9)
 
-        assert loss(parrot, torch.tensor([[2, 5, 6, 7, 3]])) > 1
+        def counter(ids):
+            return 20.0 * F.one_hot(ids + 1, 9)
+
+        for words in ([2, 5, 6, 7, 3], [2, 4, 7]):
+            ids = torch.tensor([words])
+            assert 10 < loss(parrot, ids) < 30
+            assert loss(counter, torch.arange(2, 7)[None]) < 0.01
 
     def demo(loss):
         answer = loss(lambda ids: 20.0 * F.one_hot(ids, 9), torch.tensor([[2, 5, 6, 7, 3]]))
@@ -47,7 +54,7 @@ class loss_of_a_batch:
     learned to say padding there, and nothing else, has a small loss already.
     """
 
-    test = "the loss is the same when padding is added"
+    test = "the loss is the same when padding is added, and small for right answers alone"
     shows = "loss 1.39, with two places of padding 0.69"
 
     def wrong(logits, targets):
@@ -59,7 +66,9 @@ class loss_of_a_batch:
 
     def judge(loss):
         logits, targets = torch.randn(1, 5, 7), torch.tensor([[5, 6, 3, PAD, PAD]])
-        assert agree(loss(logits, targets), loss(logits[:, :3], targets[:, :3]))
+        assert equal(loss(logits, targets), loss(logits[:, :3], targets[:, :3]))
+        right = F.one_hot(targets, 7).to(logits)  # (N, T, V)
+        assert loss(50 * right, targets) < 1e-9 < 20 < loss(-50 * right, targets)
 
     def demo(loss):
         logits, targets = torch.zeros(1, 4, 4), torch.tensor([[1, 2, PAD, PAD]])
@@ -76,7 +85,7 @@ class loss_to_compare:
     plain SGD a learning rate that suits one batch is wrong for one of another size.
     """
 
-    test = "the loss is the same when every sentence comes twice"
+    test = "the loss is the same when every sentence comes twice, and ln V for equal logits"
     shows = "loss 2.77, the batch twice: 5.55"
 
     def wrong(logits, targets):
@@ -89,7 +98,10 @@ class loss_to_compare:
 
     def judge(loss):
         logits, targets = torch.randn(2, 3, 7), torch.tensor([[5, 6, 3], [4, 3, PAD]])
-        assert agree(loss(logits, targets), loss(logits.repeat(2, 1, 1), targets.repeat(2, 1)))
+        assert equal(loss(logits, targets), loss(logits.repeat(2, 1, 1), targets.repeat(2, 1)))
+        for V in (7, 9):
+            answer = loss(torch.zeros(2, 3, V), targets)
+            assert equal(answer, torch.tensor(V).log())
 
     def demo(loss):
         logits, targets = torch.zeros(1, 2, 4), torch.tensor([[1, 2]])
@@ -106,7 +118,7 @@ class smooth_the_target:
     model learns to want padding.
     """
 
-    test = "the column of padding is 0, and every row sums to 1"
+    test = "the column of padding is 0, every row sums to 1, and the right token has the most"
     shows = "4 tokens, smoothing 0.3: [0.1, 0.1, 0.7, 0.1]"
 
     def wrong(targets, V, smoothing):
@@ -121,8 +133,10 @@ class smooth_the_target:
         return P
 
     def judge(smooth):
-        P = smooth(torch.tensor([2, 3]), 5, 0.1)
-        assert (P[:, PAD] == 0).all() and agree(P.sum(-1), torch.ones(2))
+        for targets, V in (([2, 3], 5), ([1, 6, 4], 7)):
+            P = smooth(torch.tensor(targets), V, 0.1)
+            assert P.shape == (len(targets), V) and (P[:, PAD] == 0).all()
+            assert equal(P.sum(-1), torch.ones(len(targets))) and P.argmax(-1).tolist() == targets
 
     def demo(smooth):
         return f"4 tokens, smoothing 0.3: {to_digits(smooth(torch.tensor([2]), 4, 0.3)[0])}"
@@ -136,7 +150,7 @@ class loss_with_smoothing:
     its mean runs over every place.
     """
 
-    test = "the loss is the same when padding is added"
+    test = "the loss is the same when padding is added, and without padding that of PyTorch"
     shows = "loss 1.39, with two places of padding 3.19"
 
     def wrong(logits, targets, smoothing):
@@ -152,7 +166,10 @@ class loss_with_smoothing:
 
     def judge(loss):
         logits, targets = torch.randn(1, 5, 7), torch.tensor([[5, 6, 3, PAD, PAD]])
-        assert agree(loss(logits, targets, 0.1), loss(logits[:, :3], targets[:, :3], 0.1))
+        assert equal(loss(logits, targets, 0.1), loss(logits[:, :3], targets[:, :3], 0.1))
+        for smoothing in (0.0, 0.2):
+            theirs = F.cross_entropy(logits[0, :3], targets[0, :3], label_smoothing=smoothing)
+            assert equal(loss(logits, targets, smoothing), theirs)
 
     def demo(loss):
         logits, targets = torch.zeros(1, 4, 4), torch.tensor([[1, 2, PAD, PAD]])
@@ -169,7 +186,7 @@ class logits_of_a_pair:
     T = S even the shapes agree.
     """
 
-    test = "logits have T rows, with T different from S"
+    test = "T rows, with T different from S; another source moves them, a later token does not"
     shows = "T = 3, S = 3: 3 rows, see the future: True; T = 3, S = 5: 5 rows"
 
     def wrong(model, source, target):
@@ -180,15 +197,20 @@ class logits_of_a_pair:
 
     def judge(logits):
         model = Transformer(TransformerConfig(12, 8, 2, d_ff=16, num_layers=1, dropout=0.0))
-        source, target = torch.randint(4, 12, (2, 5)), torch.randint(4, 12, (2, 3))
-        assert logits(model, source, target).shape == (2, 3, 12)
+        source, other = torch.randint(4, 12, (2, 2, 5))
+        target = torch.randint(4, 12, (2, 3))
+        Z = logits(model, source, target)
+        assert Z.shape == (2, 3, 12) and not equal(logits(model, other, target), Z)
+        changed = torch.cat([target[:, :2], (target[:, 2:] - 3) % 8 + 4], dim=1)  # (N, T)
+        after = logits(model, source, changed)
+        assert equal(after[:, :2], Z[:, :2]) and not equal(after[:, 2], Z[:, 2])
 
     def demo(logits):
         model = Transformer(TransformerConfig(12, 8, 2, d_ff=16, num_layers=1, dropout=0.0))
         source, target = torch.randint(4, 12, (2, 5)), torch.tensor([[4, 5, 6], [7, 8, 9]])
         changed = target + torch.tensor([0, 0, 1])  # another last token
         before, after = (logits(model, source[:, :3], ids) for ids in (target, changed))
-        peeks = not agree(before[:, :2], after[:, :2])
+        peeks = not equal(before[:, :2], after[:, :2])
         return (
             f"T = 3, S = 3: {before.shape[1]} rows, see the future: {peeks}; "
             f"T = 3, S = 5: {logits(model, source, target).shape[1]} rows"
