@@ -85,7 +85,7 @@ Write what `nn.TransformerEncoderLayer` does in `eval` mode, from its parts, in 
 work of the two sub-layers is there: `attend` and `feed`. What is missing is what surrounds them:
 the norms and what each sub-layer keeps. You may not call the layer itself.""",
     hints=(
-        "In the paper's order, `norm_first=False`: attend, keep and `norm1`, feed, keep and `norm2`.",
+        "In the paper's order, without `norm_first`: attend, keep, `norm1`, feed, keep, `norm2`.",
         "In the other order a sub-layer is `X = X + work(norm(X))`. What is kept is X itself, not "
         "`norm(X)`.",
         "Paper: `X = layer.norm1(X + attend(X))`, then `layer.norm2(X + feed(X))`. Other: "
@@ -101,9 +101,9 @@ def encoder_layer_by_hand(layer, X, padding):
     def feed(Z):
         return layer.linear2(layer.linear1(Z).relu())
 
-    ...  # about five lines, with layer.norm1 and layer.norm2
+    return ...  # five lines in place of this one, with layer.norm1 and layer.norm2
 ''',
-    solution='''\
+    solution="""\
 def encoder_layer_by_hand(layer, X, padding):
     def attend(Z):
         return layer.self_attn(Z, Z, Z, key_padding_mask=padding)[0]
@@ -116,7 +116,7 @@ def encoder_layer_by_hand(layer, X, padding):
         return X + feed(layer.norm2(X))
     X = layer.norm1(X + attend(X))
     return layer.norm2(X + feed(X))
-''',
+""",
     because="Compared on layers whose every parameter is random; fresh ones hide slips.",
     reference=_encoder_layer,
     cases=_cases_of_layers,

@@ -61,13 +61,13 @@ def matrices_of_a_head(in_proj_weight, num_heads, head):
     """W_Q, W_K, W_V of one head, (d_model, d_k) each; heads count from 0."""
     ...  # four lines; `.chunk(3)` cuts into three equal parts
 ''',
-    solution='''\
+    solution="""\
 def matrices_of_a_head(in_proj_weight, num_heads, head):
     d_k = in_proj_weight.shape[1] // num_heads
     own = slice(head * d_k, (head + 1) * d_k)
     W_Q, W_K, W_V = in_proj_weight.chunk(3)  # (d_model, d_model) each, rows are the heads'
     return W_Q[own].T, W_K[own].T, W_V[own].T  # (d_model, d_k) each
-''',
+""",
     because="In PyTorch heads are rows, in the paper they are columns.",
     reference=_matrices_of_a_head,
     cases=_cases_of_a_head,
