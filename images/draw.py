@@ -477,50 +477,6 @@ def norms():
     return p.svg()
 
 
-def masks():
-    p = Picture(
-        900, 330, "Three masks for a target of four places, the last of them padding",
-        "Three tables of four queries by four keys; a cross marks what may not be attended to. Causal: "
-        "all keys after the query. Padding: the last key, for every query. Joined: both.",
-    )  # fmt: skip
-
-    def causal(row, column):
-        return column > row
-
-    def padding(row, column):
-        return column == 3
-
-    def both(row, column):
-        return causal(row, column) or padding(row, column)
-
-    tables = [
-        ("causal_mask(4)", causal),
-        ("padding_mask(ids)", padding),
-        ("causal | padding", both),
-    ]
-    for i, (name, mask) in enumerate(tables):
-        x = 90 + i * 285
-        p.text(x + 80, 35, name, bold=True)
-        p.grid(x, 80, 4, 4, 42, lambda r, c, m=mask: LINE if m(r, c) else YELLOW)
-        for row in range(4):
-            for column in range(4):
-                if mask(row, column):
-                    left, top = x + column * 42 + 12, 80 + row * 42 + 12
-                    p.parts.append(
-                        f'<path d="M{left} {top} l18 18 m0 -18 l-18 18" stroke="#ffffff" '
-                        'stroke-width="3"/>'
-                    )
-        for k, word in enumerate(("BOS", "un", "chat", "PAD")):
-            p.text(x - 8, 80 + (k + 0.5) * 42, word, size=13, anchor="end")
-            p.text(x + (k + 0.5) * 42, 68, word, size=12)
-        if i < 2:
-            p.text(x + 215, 164, "|" if i == 0 else "=", size=30)
-    p.text(
-        450, 285, "cross on dark: True, may not be attended to  ·  yellow: False, may be", size=14
-    )
-    return p.svg()
-
-
 def text_to_batch():
     p = Picture(
         900, 330, "One sentence on its way to a batch",
@@ -951,6 +907,36 @@ def questions():
     return p.svg()
 
 
+def read_and_write():
+    p = Picture(
+        900, 262, "The two steps of a word",
+        "Nine steps of a decoder, from left to right. Step 0 reads BOS and writes Un, step 1 reads Un "
+        "and writes homme, and so on over chev, auche, un, cheval and blanc to the end. Cheval is "
+        "marked twice: step 5, which writes it, is its output step; step 6, which reads it, is its "
+        "input step.",
+    )  # fmt: skip
+    tokens = ["[BOS]", "Un", "homme", "chev", "auche", "un", "cheval", "blanc", ".", "[EOS]"]
+    left, step, width, height = 86, 89, 76, 38
+    for y, name in ((61, "step"), (103, "reads"), (183, "writes")):
+        p.text(76, y, name, anchor="end", bold=True)
+    for t, (read, written) in enumerate(zip(tokens, tokens[1:], strict=False)):
+        x = left + t * step
+        p.text(x + width / 2, 61, str(t))
+        for y, token in ((84, read), (164, written)):
+            p.box(x, y, width, height, token, YELLOW if token == "cheval" else BLUE)
+        p.arrow((x + width / 2, 122), (x + width / 2, 162))
+    for t, name, anchor, shift in (
+        (5, "its output step", "end", 22),
+        (6, "its input step", "start", -22),
+    ):
+        middle = left + t * step + width / 2
+        p.text(middle + shift, 24, name, bold=True, anchor=anchor)
+        p.arrow((middle, 34), (middle, 50))
+    p.text(left, 236, "each step gives one row of the map; both marked rows belong to cheval",
+           anchor="start", italic=True)  # fmt: skip
+    return p.svg()
+
+
 def cross_attention():
     p = Picture(
         900, 300, "Cross-attention: the target asks, the source is asked",
@@ -1100,7 +1086,6 @@ PICTURES = {
         clock_hands,
         encoder_layer,
         norms,
-        masks,
         text_to_batch,
         merges,
         training_loop,
@@ -1113,6 +1098,7 @@ PICTURES = {
         beams_share,
         questions,
         reach,
+        read_and_write,
         cross_attention,
         decoder_layer,
         nn_box,

@@ -20,6 +20,8 @@ from tutor.evaluation.alignment import (
     words_of_tokens,
 )
 from tutor.evaluation.scoring import alignment_error_rate
+from tutor.record import shares_of_length, value_lengths
+from tutor.text.batches import Batch
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import Tokenizer
 
@@ -118,6 +120,14 @@ def test_norms_are_those_of_the_vectors_that_are_added_up():
                     v @ cross.W_O[5 * head : 5 * head + 5]
                 )
                 assert_equal(found["norm"][layer, 0, head, :, s], vectors.norm(dim=-1).detach())
+
+
+def test_shares_of_length_are_norms_as_rows_that_sum_to_one():
+    model = small_model(d_k=4, d_v=5, max_len=64)
+    ids = torch.tensor([[4, 5, 6, 3]])
+    found = cross_attention(model, Batch(ids, ids, ids))
+    shares = shares_of_length(found["weight"], value_lengths(model, model.encode(ids)))
+    assert_equal(shares, found["norm"] / found["norm"].sum(-1, keepdim=True))
 
 
 def test_a_word_meets_a_word_and_a_sign_a_sign():

@@ -1,6 +1,7 @@
 """The checks of the exercises, themselves checked: the bank, hostile answers, the notebooks."""
 
 import ast
+import dataclasses
 import json
 import random
 import re
@@ -22,7 +23,7 @@ import tutor
 from tutor import build, check
 from tutor.check import examine, guard
 from tutor.check.__main__ import main
-from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, WRITE, Exercise
+from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, TEST, WRITE, Exercise
 from tutor.exercises import exercises, on_page, order
 from tutor.exercises.audit import audit, trials, verdict
 from tutor.publish import exercises as notebooks
@@ -53,18 +54,14 @@ def test_bank(exercise, sort, number, code, words):
 @each
 def test_bank_is_large_enough_and_written_apart(exercise):
     assert len(exercise.wrong) >= 3 and all(exercise.wrong.values())
-    if exercise.kind in (WRITE, MEND):
+    if exercise.kind in (WRITE, MEND, TEST):
         assert len(exercise.right) >= 2
+    if exercise.kind == TEST:
+        assert len(exercise.twins) >= 2 and 4 <= len(exercise.mutants) <= 8
+        assert not exercise.twins.keys() & exercise.mutants.keys()
     codes = [exercise.stub, exercise.solution, *exercise.right, *exercise.wrong]
-    bodies = {ast.unparse(without_docstrings(ast.parse(code))) for code in codes}
+    bodies = set(map(house_rules.bare, codes))
     assert len(bodies) == len(codes)
-
-
-def without_docstrings(tree):
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
-            node.body = node.body[1:] or [ast.Pass()]
-    return tree
 
 
 # ---- the texts
@@ -86,9 +83,9 @@ def test_what_the_learner_reads(exercise):
     assert re.search(rf"^##+ {re.escape(exercise.section)}$", page, re.M), exercise.section
     for message, _ in (*exercise.mistakes, *exercise.properties):
         assert message.endswith(".") and len(message) < 250
-    if exercise.kind == WRITE:
+    if exercise.kind in (WRITE, TEST):
         assert re.search(r"raise NotImplementedError|\.\.\.", exercise.stub)
-    if exercise.kind in (WRITE, MEND):
+    if exercise.kind in (WRITE, MEND, TEST):
         code = ast.parse(exercise.stub)
         function = next(n for n in code.body if getattr(n, "name", "") == exercise.name)
         assert ast.get_docstring(function)
@@ -108,8 +105,8 @@ def test_what_is_forbidden_is_announced(exercise):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: f"ch{chapter}")
-def test_chapter_has_two_to_six_exercises(chapter):
-    assert 2 <= len(order(chapter)) <= 6
+def test_chapter_has_two_to_twelve_exercises(chapter):
+    assert 2 <= len(order(chapter)) <= 12
     assert not {*order(chapter)} & {*on_page(chapter)}
 
 
@@ -705,6 +702,164 @@ def in_a_thread(X):
     return 3 * X
 
 
+# ---- the engine: a small test to write
+
+
+TEST_OF_TRIPLE = make(
+    name="test_triple", kind=TEST, reference=None, mistakes=(), cases=lambda: [()],
+    stub="def test_triple(triple): raise NotImplementedError",
+    solution="def test_triple(triple): assert torch.equal(triple(torch.eye(2)), 3 * torch.eye(2))",
+    twins={"multiplies": lambda X: 3 * X, "adds two shares": lambda X: 1.1 * X + 1.9 * X},
+    mutants={
+        "doubles": lambda X: 2 * X, "cubes": lambda X: X**3,
+        "forgets the sign": lambda X: 3 * X.abs(), "loses the last": lambda X: 3 * X[..., :-1],
+    },
+)  # fmt: skip
+FIXED = torch.tensor([1.1, -2.3, 3.7])
+
+
+def good_test(triple):
+    assert torch.allclose(triple(FIXED), 3 * FIXED)
+
+
+def test_that_returns(triple):
+    return torch.allclose(triple(FIXED), 3 * FIXED)
+
+
+def test_with_numpy_bool(triple):
+    return np.allclose(triple(FIXED), 3 * FIXED)
+
+
+def test_with_tensor_of_one(triple):
+    return (triple(FIXED) - 3 * FIXED).abs().max() < 1e-5
+
+
+def test_without_minus(triple):
+    assert torch.allclose(triple(torch.ones(3)), 3 * torch.ones(3))
+
+
+def test_to_the_last_digit(triple):
+    assert torch.equal(triple(FIXED), 3 * FIXED)
+
+
+def test_of_a_double(triple):
+    assert torch.allclose(triple(FIXED), 2 * FIXED)
+
+
+def test_turned_over(triple):
+    assert not torch.allclose(triple(FIXED), 3 * FIXED)
+
+
+def test_that_is_silent(triple):
+    triple(FIXED)
+
+
+def test_that_swallows(triple):
+    try:
+        good_test(triple)
+    except Exception:
+        pass
+
+
+def test_that_always_fails(triple):
+    raise AssertionError
+
+
+def test_that_always_returns_false(triple):
+    return triple is None
+
+
+def test_of_nothing(triple):
+    assert torch.allclose(FIXED, FIXED)
+
+
+def test_by_name(triple):
+    assert triple(FIXED) is not None and triple.__name__ == "<lambda>"
+
+
+def test_with_double_equals(triple):
+    assert triple(FIXED) == 3 * FIXED
+
+
+def test_that_breaks(triple):
+    assert triple(FIXED, 3) is not None
+
+
+def test_that_returns_a_result(triple):
+    return triple(FIXED)
+
+
+def test_without_arguments():
+    assert True
+
+
+def test_without_end(triple):
+    while True:
+        triple(FIXED)
+
+
+def test_not_written(triple):
+    """Three times X."""
+    ...
+
+
+TESTS = {
+    good_test: None,
+    test_that_returns: None,
+    test_with_numpy_bool: None,
+    test_with_tensor_of_one: None,
+    test_without_minus: "lets 1 of 4 wrong functions pass. It is one that forgets the sign.",
+    test_to_the_last_digit: "fails a right function, one that adds two shares. It stops in "
+    "the line `assert torch.equal(triple(FIXED), 3 * FIXED)`. It passes another right one",
+    test_of_a_double: "fails what is right. It stops in the line `assert torch.allclose(triple("
+    "FIXED), 2 * FIXED)`. And it passes a function that doubles.",
+    test_turned_over: "is turned over",
+    test_that_is_silent: "passes whatever it is given. One of the wrong functions doubles.",
+    test_that_swallows: "passes whatever it is given",
+    test_that_always_fails: "never calls `triple`, which is what it has to test",
+    test_that_always_returns_false: "never calls `triple`",
+    test_of_nothing: "never calls `triple`",
+    test_by_name: "fails whatever it is given, also what is right. It stops in the line",
+    test_with_double_equals: "`assert triple(FIXED) == 3 * FIXED` asks whether a whole tensor is",
+    test_that_breaks: "crashes on a right function, one that multiplies: it raises TypeError",
+    test_that_returns_a_result: "Your test returns a tensor",
+    test_without_arguments: "it raises TypeError: test_without_arguments() takes 0 positional",
+    test_without_end: "was stopped after 0.3 seconds",
+    test_not_written: "put your lines in place of `...`",
+    blank: "put your lines in place of `raise NotImplementedError`",
+    True: "Hand over `test_triple` itself",
+    exits: "leaves the program",
+}
+for answer in TESTS:
+    if callable(answer):
+        answer.__test__ = False  # for pytest they are none
+
+
+@pytest.mark.parametrize("answer", TESTS, ids=lambda answer: getattr(answer, "__name__", "value"))
+def test_a_test_is_told_what_it_lets_pass_and_what_it_refuses(answer, monkeypatch):
+    monkeypatch.setattr(guard, "SECONDS", 0.3)
+    for hidden in (False, True):
+        said = examine(TEST_OF_TRIPLE, answer, hidden=hidden)
+        assert said is None if TESTS[answer] is None else TESTS[answer] in said
+
+
+def test_a_test_gets_what_the_exercise_draws_and_leaves_it_as_it_was():
+    exercise = dataclasses.replace(TEST_OF_TRIPLE, cases=lambda: [(torch.randn(3),)])
+    assert examine(exercise, lambda triple, X: torch.allclose(triple(X), X + 2 * X)) is None
+    said = examine(exercise, lambda triple, X: torch.allclose(triple(X.neg_()), 3 * X))
+    assert "changes its argument `X`" in said
+
+
+def test_the_time_of_a_test_is_that_of_all_its_runs(monkeypatch):
+    monkeypatch.setattr(guard, "SECONDS", 0.3)
+
+    def rests(triple):
+        time.sleep(0.12)
+        good_test(triple)
+
+    assert "was stopped" in examine(TEST_OF_TRIPLE, rests)
+
+
 def test_exceptions_can_be_what_is_wanted():
     def refuse(X):
         raise ValueError("no")
@@ -805,16 +960,21 @@ def test_audit_counts_every_sort_of_defect(capsys):
         right=("def triple(X): return 2.9 * X",),
     )
     assert audit([bad]) == {
-        "exercises": 1, "wrong_answers": 3, "alternatives": 1,
+        "exercises": 1, "wrong_answers": 3, "alternatives": 1, "mutants": 0,
         "slipped": 1, "unnamed": 1, "rejected": 1, "blank_passes": 1,
     }  # fmt: skip
+
+
+def test_audit_counts_mutants():
+    counts = audit([TEST_OF_TRIPLE, TRIPLE])  # the solution lets a mutant pass
+    assert counts["mutants"] == 4 and counts["rejected"] == 1
 
 
 def test_audit_command_line(monkeypatch, capsys):
     bank = {f"def triple(X): return {n} * X": "" for n in (4, 5, 6)}
     monkeypatch.setattr("tutor.check.__main__.chapters", lambda: ["02"])
-    monkeypatch.setattr("tutor.check.__main__.of_chapter", lambda _: [make(wrong=bank)])
-    monkeypatch.setattr("tutor.check.__main__.on_page", lambda _: ())
+    monkeypatch.setattr("tutor.check.__main__.places", lambda: {"triple": "02"})
+    monkeypatch.setattr("tutor.check.__main__.find", lambda _: make(wrong=bank))
     assert main(["--audit"]) == main(["--audit", "02"]) == 0
     counts = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert counts["exercises"] == 1 and counts["wrong_answers"] == 3 and counts["slipped"] == 0

@@ -16,6 +16,7 @@ from tutor import (
     record_attention,
     translator,
 )
+from tutor.record import shares_of_length, value_lengths
 from tutor.text.tokenizer import BOS, EOS, Tokenizer
 
 TOKENIZER = Tokenizer.train([], 260)  # a token a byte
@@ -151,11 +152,16 @@ def test_a_recording_is_the_translation_with_the_matrices_that_made_it(trained):
     target_ids = torch.tensor([[BOS, *tokenizer.encode(recording.translation)]])
     with torch.no_grad(), record_attention(model) as attention:
         model(source_ids, target_ids)
-    assert list(recording.attention) == list(attention)
+    assert list(recording.attention) == [*attention, "length"]
     for kind, layers in attention.items():
         assert len(layers) == len(recording.attention[kind]) == model.config.num_layers
         for whole, stepwise in zip(layers, recording.attention[kind], strict=True):
             torch.testing.assert_close(stepwise, whole[0], rtol=0, atol=1e-5)
+    lengths = value_lengths(model, model.encode(source_ids))  # (L, N, h, S)
+    for A, of_layer, shares in zip(
+        attention["cross"], lengths, recording.attention["length"], strict=True
+    ):
+        torch.testing.assert_close(shares, shares_of_length(A, of_layer)[0], rtol=0, atol=1e-5)
     with pytest.raises(ValueError, match="nothing to translate"):
         trained.record(" ")
     with pytest.raises(TypeError, match="list of str"):

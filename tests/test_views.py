@@ -24,6 +24,7 @@ from tutor.views import AttentionView, BeamView, Candidate, MaskView, SlicingVie
 from tutor.views.base import WIDGET_VIEW, Table
 
 SIZES = {"encoder": (2, 3), "decoder": (1, 4), "cross": (3, 2)}  # layers and heads, all different
+ALL_SIZES = SIZES | {"length": (3, 2)}
 
 
 def assert_close(actual, expected):
@@ -39,7 +40,7 @@ def recording(S=5, T=4, sizes=SIZES, seed=0):
     generator = torch.Generator().manual_seed(seed)
     source = [f"s{i}" for i in range(S - 1)] + ["[EOS]"]
     target = [f"t{i}" for i in range(T - 1)] + ["[EOS]"]
-    shape = {"encoder": (S, S), "decoder": (T, T), "cross": (T, S)}
+    shape = {"encoder": (S, S), "decoder": (T, T), "cross": (T, S), "length": (T, S)}
     attention = {}
     for kind, (layers, heads) in sizes.items():
         E = 2 * torch.randn(layers, heads, *shape[kind], generator=generator)
@@ -159,6 +160,17 @@ def test_table_and_words_and_picture_are_those_of_the_head_that_is_shown():
     assert [row[0] for row in view.table().rows] == ["t0", "t1", "t2", "[EOS]"]  # what was written
 
 
+def test_shares_of_length_are_a_kind_of_their_own():
+    given_ = recording(sizes=ALL_SIZES)
+    view = AttentionView(given_, kind="length", layer=1, head=1, alignment={(0, 1)})
+    assert view.A.equal(given_.attention["length"][1][1])
+    assert view.table().columns == ["", *given_.source]
+    assert "cross attention by length, layer 1, head 1" in view.describe()
+    first = view.picture()
+    view.kind = "cross"
+    assert view.picture() != first and view.A.equal(given_.attention["cross"][1][1])
+
+
 def test_a_kind_without_layers_is_left_out():
     view = AttentionView(recording(sizes={"encoder": (2, 3)}), kind="encoder")
     assert list(view.facts["shapes"]) == ["encoder"]
@@ -227,8 +239,10 @@ def test_the_matrices_shown_are_those_that_made_the_translation(translator):
     target = translator.tokenizer.encode(view.facts["translation"])
     with torch.no_grad(), record_attention(translator.model.eval()) as attention:
         translator.model(torch.tensor([source]), torch.tensor([[BOS, *target]]))
-    for kind, A in matrices(view.get_state()).items():
-        assert_close(A, torch.cat(attention[kind]))
+    shown = matrices(view.get_state())
+    assert set(shown) == {*attention, "length"}  # which test_translator compares
+    for kind, layers in attention.items():
+        assert_close(shown[kind], torch.cat(layers))
 
 
 def test_a_view_adds_little_to_a_notebook():

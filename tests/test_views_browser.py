@@ -169,6 +169,23 @@ def test_keys_lead_through_the_map_and_the_heads(page, python):
     assert "Point at a token" in readout(view)
 
 
+def test_the_keys_turn_weights_into_shares_of_the_length(page, python):
+    view, attention = view_of(page, "attention"), python["attention"].recording.attention
+    view.locator("select").nth(0).focus()
+    press(page, "End")
+    in_kernel(page, "attention.kind", "'length'")
+    view.locator("[role=option]").nth(9).click()
+    view.locator("select").last.focus()
+    press(page, "Tab ArrowDown ArrowRight")
+    found = re.search(r"share of the length\[1, 1\] = (\d\.\d+)", readout(view))
+    assert float(found[1]) == pytest.approx(attention["length"][2][1][1, 1].item(), abs=6e-4)
+    assert view.evaluate(PAINTED)["map"] == colours(attention["length"][2][1])
+    assert view.locator(".tutor-legend").inner_text().startswith("share of the length")
+    assert "by length, layer 2, head 1" in view.locator(".tutor-caption").inner_text()
+    view.locator("select").nth(0).select_option("cross")
+    assert view.locator(".tutor-legend").inner_text().startswith("weight")
+
+
 def test_the_pointer_lights_up_cells_and_tokens(page, python):
     view, attention = view_of(page, "attention"), python["attention"].recording.attention
     view.locator("select").nth(0).select_option("cross")

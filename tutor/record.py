@@ -13,7 +13,8 @@ class Recording(NamedTuple):
     source: its S tokens, ending with "[EOS]"; target: the T tokens that were written. attention:
     a dict from kind to a list with one matrix a layer, "encoder" (h, S, S), "decoder" (h, T, T)
     and "cross" (h, T, S). Row t of the last two belongs to the step that wrote target[t]. What was
-    read at that step is the token before it, so the columns of "decoder" are `inputs`.
+    read at that step is the token before it, so the columns of "decoder" are `inputs`. A fourth
+    kind may be there, "length" (h, T, S): see `shares_of_length`.
     """
 
     text: str
@@ -25,6 +26,31 @@ class Recording(NamedTuple):
     @property
     def inputs(self):
         return ["[BOS]", *self.target[:-1]]
+
+
+@torch.no_grad()
+def value_lengths(model, memory):
+    """How long the vector is that each source token adds to cross-attention at weight 1.
+
+    memory: (N, S, d_model), what the encoder returned. Returns ||v_s W_O|| with the W_O of the
+    head, for all L layers: (L, N, h, S). Source: Kobayashi et al. 2020, the norm-based analysis.
+    """
+    lengths = []
+    for layer in model.decoder.layers:
+        cross = layer.cross_attention.attention
+        _, V = cross.project_keys_values(memory)  # (N, h, S, d_v)
+        W_O = cross.W_O.unflatten(0, (-1, cross.d_v))  # (h, d_v, d_model)
+        lengths.append((V @ W_O).norm(dim=-1))  # (N, h, S)
+    return torch.stack(lengths)
+
+
+def shares_of_length(A, lengths):
+    """Cross-attention weights A (..., T, S) times `value_lengths` (..., S): rows that sum to 1.
+
+    An entry is the share of a token in the lengths of all vectors that a step adds up.
+    """
+    products = A * lengths[..., None, :]  # (..., T, S)
+    return products / products.sum(-1, keepdim=True)
 
 
 def uncompiled():

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from tutor.decoding import ALPHA, Hypothesis, beam_search, greedy, most_probable, write
-from tutor.record import Recording, record_attention
+from tutor.record import Recording, record_attention, shares_of_length, value_lengths
 from tutor.text.batches import pad
 from tutor.text.tokenizer import EOS
 from tutor.training.checkpoint import check_sizes_agree, load_model, save_model
@@ -86,6 +86,10 @@ class Translator:
                 )
                 for layer in zip(*steps, strict=True)
             ]
+        with torch.no_grad():
+            source_ids = torch.tensor([source], device=self.device)  # (1, S)
+            lengths = value_lengths(self.model, self.model.encode(source_ids))[:, 0]  # (L, h, S)
+        matrices["length"] = list(map(shares_of_length, matrices["cross"], lengths))
         target = written.ids + [EOS] * written.finished
         return Recording(
             text,

@@ -11,8 +11,9 @@ is wrong, and `hidden=True` draws other inputs than the learner has seen.
 How it works, in the order of reading: an `Exercise` (exercise.py) holds a reference, inputs and
 known mistakes; `run_guarded` (guard.py) runs an answer so that nothing it does reaches the
 notebook; `examine` (examine.py) compares it with the reference and finds the mistake that behaves
-the same. The exercises themselves are in `tutor.exercises`. `python -m tutor.check --audit` puts
-all of them to the test.
+the same. An answer that is a test itself is tried on right functions and on mutants, wrong ones.
+The exercises themselves are in `tutor.exercises`. `python -m tutor.check --audit` puts all of them
+to the test.
 """
 
 from tutor.check.examine import examine

@@ -14,11 +14,12 @@ import numpy as np
 import torch
 
 from tutor.check import guard
-from tutor.check.exercise import EXPLAIN, PREDICT
+from tutor.check.exercise import EXPLAIN, PREDICT, TEST
 from tutor.check.guard import ChangedInPlace, Raised, Trouble, attempt, is_float, run_guarded
 
 SEED, HIDDEN_SEED = 20, 1706
 WORDS = 12  # that an explanation has at least
+CRASHED = ""  # how a test fails a function by another exception than its own
 SMALL = 24  # numbers of all tensors together, if a message shows them in full
 
 
@@ -27,9 +28,8 @@ def examine(exercise, answer, hidden=False):
 
     hidden: draw the inputs from another seed. The caller's random state is left alone.
     """
-    look = {EXPLAIN: look_at_words, PREDICT: look_at_prediction}.get(
-        exercise.kind, look_at_behaviour
-    )
+    looks = {EXPLAIN: look_at_words, PREDICT: look_at_prediction, TEST: look_at_test}
+    look = looks.get(exercise.kind, look_at_behaviour)
     try:
         look(exercise, answer, HIDDEN_SEED if hidden else SEED)
     except Trouble as trouble:
@@ -79,11 +79,7 @@ def put_plainly(answer, right):
 
 def look_at_behaviour(exercise, answer, seed):
     """Run an answer on all cases, smallest first, and name the mistake that behaves the same."""
-    if not callable(answer):
-        raise Trouble(
-            f"Hand over `{exercise.name}` itself, without brackets behind it; "
-            f"this is {a_kind(answer)}."
-        )
+    refuse_what_is_no_function(exercise, answer)
     cases, names = draw(exercise, seed), argument_names(exercise)
     seconds, wrong, outcomes = guard.SECONDS, None, []
     for case in cases:
@@ -126,6 +122,105 @@ def look_for_traps(exercise, answer, cases, seconds):
         except Trouble:
             return  # such as a way that knows no gradients, which is allowed
         seconds -= time.monotonic() - start
+
+
+def refuse_what_is_no_function(exercise, answer):
+    if not callable(answer):
+        raise Trouble(
+            f"Hand over `{exercise.name}` itself, without brackets behind it; "
+            f"this is {a_kind(answer)}."
+        )
+
+
+def look_at_test(exercise, answer, seed):
+    """Try a test on every twin, which it must pass, and on every mutant, which it must fail."""
+    refuse_what_is_no_function(exercise, answer)
+
+    def use(answer, *arguments):
+        torch.manual_seed(seed)
+        return answer(*arguments)
+
+    asked = dataclasses.replace(exercise, call=use, draws=True)
+    try:
+        names = list(inspect.signature(answer).parameters)
+    except (TypeError, ValueError):
+        names = []
+    (others,) = draw(exercise, seed)
+    seconds, failed = guard.SECONDS, {}  # words of a function -> how the test failed it
+    for words, function in (exercise.twins | exercise.mutants).items():
+        start, modules, calls = time.monotonic(), len(sys.modules), []
+        case = (disguised(function, calls), *others)
+        value = run_guarded(asked, answer, case, max(0.1, seconds), names).value
+        if len(sys.modules) == modules:
+            seconds -= time.monotonic() - start
+        crashed = isinstance(value, Raised) and value.kind != "AssertionError"
+        if words in exercise.twins and crashed:
+            raise Trouble(crash_on(words, value))
+        if words in exercise.twins and not calls:
+            name = names[0] if names else "the function"
+            raise Trouble(f"Your test never calls `{name}`, which is what it has to test.")
+        if isinstance(value, Raised):
+            stops = f"in the line `{value.line}`" if value.line else "with AssertionError"
+            failed[words] = CRASHED if crashed else f"It stops {stops}."
+            continue
+        verdict = plain(squeezed(value))
+        if not (verdict is None or isinstance(verdict, bool)):
+            raise Trouble(
+                f"Your test returns {a_kind(value)}. A test raises AssertionError, as `assert` "
+                "does, or it returns True or False."
+            )
+        if verdict is False:
+            failed[words] = "It returns False."
+    said = misjudged(exercise, failed)
+    if said:
+        raise Trouble(said)
+
+
+def disguised(function, calls):
+    """The function without its name, by which a test could know it; notes its calls."""
+
+    def function_under_test(*arguments, **options):
+        calls.append(function)
+        return function(*arguments, **options)
+
+    return function_under_test
+
+
+def crash_on(words, raised):
+    """What to say of a test that raises another exception on what is right."""
+    if "Boolean value of Tensor with more than one value" in raised.message:
+        return (
+            f"The line `{raised.line}` asks whether a whole tensor is true, and PyTorch cannot "
+            "tell: `==` and `<` compare number by number. Use `torch.equal(a, b)`, "
+            "`torch.allclose(a, b)` or `.all()`."
+        )
+    return f"Your test crashes on a right function, one that {words}: it raises {raised.said}."
+
+
+def misjudged(exercise, failed):
+    """What is right and yet failed, or wrong and yet passed, in words; None if nothing."""
+    refused = [words for words in exercise.twins if words in failed]
+    slipped = [words for words in exercise.mutants if words not in failed]
+    caught = [words for words in exercise.mutants if failed.get(words, CRASHED) != CRASHED]
+    where = failed[refused[0]] if refused else ""
+    if len(refused) == len(exercise.twins):
+        if slipped and not caught:
+            return "Your test is turned over: it fails what is right and passes what is wrong."
+        if not slipped:
+            return f"Your test fails whatever it is given, also what is right. {where}"
+        return f"Your test fails what is right. {where} And it passes a function that {slipped[0]}."
+    if refused:
+        return (
+            f"Your test fails a right function, one that {refused[0]}. {where} It passes another "
+            "right one: they may differ in rounding, and wherever nothing is promised."
+        )
+    if slipped and not caught:
+        return f"Your test passes whatever it is given. One of the wrong functions {slipped[0]}."
+    if slipped:
+        many, of = len(slipped), len(exercise.mutants)
+        one = "It is one that" if many == 1 else "One of them"
+        return f"Your test lets {many} of {of} wrong functions pass. {one} {slipped[0]}."
+    return None
 
 
 def draw(exercise, seed):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-PREDICT, WRITE, MEND, EXPLAIN = KINDS = ("predict", "write", "mend", "explain")
+PREDICT, WRITE, MEND, TEST, EXPLAIN = KINDS = ("predict", "write", "mend", "test", "explain")
 
 # The first cell of every exercise notebook; the bank's code runs after it too.
 SETUP = """\
@@ -25,7 +25,8 @@ class Exercise:
     """One exercise: what the learner reads, what is right, and what people get wrong.
 
     `stub`, `solution`, the keys of `wrong` and the items of `right` are the code of a cell that
-    defines `name`: a function (or class) to write or mend, a value to predict, a string to explain.
+    defines `name`: a function (or class) to write or mend, a test, a value to predict, a string to
+    explain.
     """
 
     name: str  # unique in the course, a Python name
@@ -51,6 +52,11 @@ class Exercise:
     mistakes: tuple[tuple[str, Any], ...] = ()
     wrong: dict[str, str] = field(default_factory=dict)  # code: words that its message must hold
     right: tuple[str, ...] = ()  # other code that is right
+
+    # Kind test: the functions on which the answer is tried. The words follow on "a function that ".
+    # `cases` yields one tuple: what a test is given besides the function.
+    twins: dict[str, Callable] = field(default_factory=dict)  # right, each written in its own way
+    mutants: dict[str, Callable] = field(default_factory=dict)  # by what each does wrong
 
     # Rarely needed.
     properties: tuple[tuple[str, Callable], ...] = ()  # (message, answer -> does it hold?)

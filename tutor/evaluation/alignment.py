@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 
 from tutor.attention import padding_mask
-from tutor.record import record_attention
+from tutor.record import record_attention, value_lengths
 from tutor.text.batches import Batch, make_batch
 
 STEPS = ("output", "input")  # the step that writes a token, and the next one, which reads it
@@ -80,20 +80,15 @@ def cross_attention(model, batch):
     """The cross-attention of all L layers and h heads in a pass over a Batch, taken in two ways.
 
     Returns a dict: "weight" holds the weights A, (L, N, h, T, S); "norm", of the same shape, the
-    length of the vector that each weight adds to the result, A_ts ||v_s W_O|| with the head's W_O.
-    Source: Kobayashi et al. 2020, the norm-based analysis.
+    length of the vector that each weight adds to the result, A_ts ||v_s W_O||: see
+    `tutor.record.value_lengths`.
     """
     with record_attention(model) as attention:
         memory = model.encode(batch.source)  # (N, S, d_model)
         model.decode(batch.target_in, memory, padding_mask(batch.source))
     A = torch.stack(attention["cross"])  # (L, N, h, T, S)
-    lengths = []
-    for layer in model.decoder.layers:
-        cross = layer.cross_attention.attention
-        _, V = cross.project_keys_values(memory)  # (N, h, S, d_v)
-        W_O = cross.W_O.unflatten(0, (-1, cross.d_v))  # (h, d_v, d_model)
-        lengths.append((V @ W_O).norm(dim=-1))  # (N, h, S)
-    return {"weight": A, "norm": A * torch.stack(lengths)[..., None, :]}
+    lengths = value_lengths(model, memory)  # (L, N, h, S)
+    return {"weight": A, "norm": A * lengths[..., None, :]}
 
 
 def word_maps(A, aligned, step):
@@ -102,8 +97,9 @@ def word_maps(A, aligned, step):
     The columns of a source word are added up; the rows of a target word are averaged. step: one of
     STEPS.
     """
-    rows = aligned.of_target[step][:, None] @ A  # (L, N, h, T', S)
-    return rows @ aligned.of_source[:, None]  # (L, N, h, T', S')
+    of_target = aligned.of_target[step][:, None]  # (N, 1, T', T)
+    of_source = aligned.of_source[:, None]  # (N, 1, S, S')
+    return of_target @ A @ of_source  # (L, N, h, T', S')
 
 
 def best_links(M):

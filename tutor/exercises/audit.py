@@ -36,12 +36,13 @@ def audit(chosen, say=print, messages=False):
 
     messages: also say what each wrong answer is told.
     """
-    counts = dict.fromkeys(("exercises", "wrong_answers", "alternatives", *ZERO), 0)
+    counts = dict.fromkeys(("exercises", "wrong_answers", "alternatives", "mutants", *ZERO), 0)
     slowest = (0.0, "")
     for exercise in chosen:
         counts["exercises"] += 1
         counts["wrong_answers"] += len(exercise.wrong)
         counts["alternatives"] += len(exercise.right)
+        counts["mutants"] += len(exercise.mutants)
         for sort, number, code, words in trials(exercise):
             start = time.perf_counter()
             amiss, message = verdict(exercise, sort, code, words)

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tutor.check.exercise import EXPLAIN, MEND, PREDICT, SETUP, WRITE
+from tutor.check.exercise import EXPLAIN, MEND, PREDICT, SETUP, TEST, WRITE
 from tutor.exercises import of_chapter
 from tutor.publish.notebooks import NOTEBOOKS, BuildError, execute, scrub, write
 
@@ -19,6 +19,7 @@ ASKED = {
     PREDICT: "predict before you run",
     WRITE: "write",
     MEND: "find the mistake and mend it",
+    TEST: "write the test",
     EXPLAIN: "explain in words",
 }
 

@@ -123,7 +123,7 @@ function render({ model, el }) {
     if (kind === "encoder") return { rows: facts.source, columns: facts.source };
     return {
       rows: rowsAre === "written" ? facts.target : facts.read,
-      columns: kind === "cross" ? facts.source : facts.read,
+      columns: kind === "decoder" ? facts.read : facts.source,
     };
   }
 
@@ -137,10 +137,10 @@ function render({ model, el }) {
   /** Is there a true link? One step later, the row's token is the one that was read. */
   function linked(row, column) {
     const target = rowsAre === "written" ? row : row - 1;
-    return (
-      model.get("kind") === "cross" && facts.links.some(([s, t]) => s === column && t === target)
-    );
+    return isCross() && facts.links.some(([s, t]) => s === column && t === target);
   }
+
+  const isCross = () => ["cross", "length"].includes(model.get("kind"));
 
   // ---- drawing
 
@@ -179,6 +179,7 @@ function render({ model, el }) {
       encoder: "encoder: source to source",
       decoder: "decoder: target to target",
       cross: "cross: target to source",
+      length: "cross: weight × length of value",
     };
     kinds.fill(
       known,
@@ -256,7 +257,8 @@ function render({ model, el }) {
     heads.querySelector("select").value = String(head ?? "mean");
     const kind = model.get("kind");
     const one = head === null ? "mean of its heads" : `head ${head}`;
-    const which = `${kind} attention, layer ${layer}, ${one}`;
+    const what = kind === "length" ? "cross attention by length" : `${kind} attention`;
+    const which = `${what}, layer ${layer}, ${one}`;
     const rows = kind === "encoder" ? "source tokens" : `tokens ${rowsAre}`;
     const columns = kind === "decoder" ? "tokens read" : "source tokens";
     const title = which[0].toUpperCase() + which.slice(1);
@@ -309,7 +311,7 @@ function render({ model, el }) {
         pen.fillText(weight.toFixed(2), x + cell / 2, y + cell / 2);
       }
     });
-    if (model.get("kind") === "cross") {
+    if (isCross()) {
       for (const [column, row] of facts.links) {
         const y = rowsAre === "written" ? row : row + 1; // the step that reads it is the next
         if (y === T()) continue;
@@ -342,10 +344,12 @@ function render({ model, el }) {
   }
 
   function showLegend(needed) {
+    const scale = model.get("kind") === "length" ? "share of the length" : "weight";
+    needed.add(scale);
     const same = needed.size === legend.size && [...needed].every((sign) => legend.has(sign));
     if (same && key.firstChild) return;
     legend = needed;
-    const parts = [makeScale()];
+    const parts = [makeScale(scale)];
     for (const [draw, text] of [
       [drawHatch, "masked"],
       [drawLink, "true link"],
@@ -459,7 +463,8 @@ function render({ model, el }) {
         ? "the largest of its row"
         : `rank ${rank} of ${S()} in its row`;
     const link = linked(row, column) ? " A true link." : "";
-    const cell = `A[${row}, ${column}] = ${weight.toFixed(3)}`;
+    const name = model.get("kind") === "length" ? "share of the length" : "A";
+    const cell = `${name}[${row}, ${column}] = ${weight.toFixed(3)}`;
     return `${rows[row]} looks at ${columns[column]}: ${cell}, ${place}.${link}${turn}`;
   }
 

@@ -10,6 +10,13 @@ from traitlets import Bool, Bytes, Dict, Int, Unicode, observe, validate
 from tutor.figures import in_words
 from tutor.views.base import READERS, Table, View, script
 
+NAMES = {
+    "encoder": "encoder attention",
+    "decoder": "decoder attention",
+    "cross": "cross attention",
+    "length": "cross attention by length",
+}
+
 
 class AttentionView(View):
     """The attention matrices of one translation: a head as a map, all heads as small maps.
@@ -18,8 +25,9 @@ class AttentionView(View):
     run: a function from a text to a Recording, such as `load_pretrained().record`. With it the
         view has a box for the reader's own sentence. What it raises is shown as a sentence.
     alignment: the true links, pairs (source index, target index), drawn as outlines (cross).
-    kind, layer, head: what is shown first; negative numbers count from the end, and head=None is
-        the mean of the layer's heads. The attributes of these names follow what the reader picks.
+    kind, layer, head: what is shown first; kind "length" is "cross" with each weight times the
+        length of its value, as shares of a row. Negative numbers count from the end, and head=None
+        is the mean of the layer's heads. The attributes of these names follow the reader's choice.
 
     A row is a step of the model: it reads one token and writes the next. Rows are named by the
     token written or, where the reader prefers, by the token read; links move along.
@@ -105,7 +113,7 @@ class AttentionView(View):
 
     def _which(self):
         head = "mean of the heads" if self.head is None else f"head {self.head}"
-        return f"{self.kind} attention, layer {self.layer}, {head}"
+        return f"{NAMES[self.kind]}, layer {self.layer}, {head}"
 
     def __repr__(self):
         L, h, T, S = self._shape(self.kind)
@@ -149,10 +157,11 @@ class AttentionView(View):
         left.set_title(self._which(), fontsize=10)
         left.set_ylabel("source token" if self.kind == "encoder" else "token written")
         left.set_xlabel("token read" if self.kind == "decoder" else "source token")
-        for s, t in self.facts["links"] if self.kind == "cross" else ():
+        for s, t in self.facts["links"] if self.kind in ("cross", "length") else ():
             left.add_patch(Rectangle((s - 0.4, t - 0.4), 0.8, 0.8, fill=False, color="white", lw=2))
             left.add_patch(Rectangle((s - 0.4, t - 0.4), 0.8, 0.8, fill=False, color="black", lw=1))
-        figure.colorbar(image, ax=left, label="weight", shrink=0.7, pad=0.02)
+        what = "share of the length" if self.kind == "length" else "weight"
+        figure.colorbar(image, ax=left, label=what, shrink=0.7, pad=0.02)
         # All heads are one image: a mosaic with gaps, many times faster than many axes.
         gap = max(1, S // 8)
         mosaic = np.full((L * (T + gap), h * (S + gap)), np.nan)
@@ -182,6 +191,7 @@ def _pack(recording, alignment):
         "encoder": (len(source), len(source)),
         "decoder": (len(target), len(target)),
         "cross": (len(target), len(source)),
+        "length": (len(target), len(source)),
     }
     shapes, weights = {}, []
     for kind, (T, S) in sizes.items():

@@ -266,11 +266,11 @@ const picture = (canvas) => element("img", { src: canvas.toDataURL(), alt: "" })
 const isBright = (weight) => weight > 0.5;
 
 /** The scale: what the colours mean. */
-function makeScale() {
+function makeScale(name = "weight") {
   const stops = [0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1].map(colour).join(", ");
   const bar = element("span", {
     class: "tutor-bar",
     style: `background: linear-gradient(to right, ${stops})`,
   });
-  return element("span", { class: "tutor-key" }, "weight 0 ", bar, " 1");
+  return element("span", { class: "tutor-key" }, `${name} 0 `, bar, " 1");
 }

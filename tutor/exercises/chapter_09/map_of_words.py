@@ -49,7 +49,7 @@ map_of_words = Exercise(
     goal="Turn a map between tokens into a map between words.",
     difficulty=3,
     importance=5,
-    minutes=15,
+    minutes=10,
     text="""\
 Here is a map of one head, and two lists that say which word each token belongs to: for *mange|nt*
 and *eat|ing|.* they are `[0, 0]` and `[0, 0, 1]`. Write the map between words: what the tokens of a
@@ -67,30 +67,20 @@ The column of `[EOS]` has been left out of `A` already, so its rows may sum to l
     ),
     stub='''\
 def map_of_words(A, target_words, source_words):
-    """Weights between words from weights between tokens.
+    """Weights (T', S') between words from weights A (T, S) between tokens.
 
-    A: float tensor (T, S)
-    target_words: list of T ints, the word of each target token, 0 to T' - 1
-    source_words: list of S ints, the word of each source token, 0 to S' - 1
-    Returns M: float tensor (T', S')
+    target_words: T ints, the word of each target token; source_words: S ints, likewise
     """
-    raise NotImplementedError
+    ...  # five lines: zeros, a loop over t, one over s, where A[t, s] goes, return
 ''',
-    solution='''\
+    solution="""\
 def map_of_words(A, target_words, source_words):
-    """Weights between words from weights between tokens.
-
-    A: float tensor (T, S)
-    target_words: list of T ints, the word of each target token, 0 to T' - 1
-    source_words: list of S ints, the word of each source token, 0 to S' - 1
-    Returns M: float tensor (T', S')
-    """
     M = torch.zeros(target_words[-1] + 1, source_words[-1] + 1)
     for t, j in enumerate(target_words):
         for s, i in enumerate(source_words):
             M[j, i] += A[t, s] / target_words.count(j)
     return M
-''',
+""",
     because="Columns are added and rows averaged, so a row of words sums to what its tokens' did.",
     reference=_map_of_words,
     cases=_cases_of_maps,

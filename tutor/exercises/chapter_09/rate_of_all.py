@@ -56,7 +56,7 @@ def _cases_of_links():
 rate_of_all = Exercise(
     name="rate_of_all",
     chapter="09",
-    section="From maps to a number",
+    section="All heads, many sentences",
     kind=WRITE,
     title="One error rate for many sentences",
     goal="Count links over a whole test set and turn the counts into a rate.",

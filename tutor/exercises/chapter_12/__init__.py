@@ -1,4 +1,4 @@
-"""Exercises of chapter 12: bugs of the museum, met again in other clothes."""
+"""Exercises of chapter 12: bugs of the museum, met again in other clothes, and tests for them."""
 
 ORDER = (
     "one_matrix_a_head",
@@ -7,4 +7,9 @@ ORDER = (
     "queries_keys_values",
     "all_four_at_work",
     "inputs_and_mask",
+    "test_causal_mask",
+    "test_weights",
+    "test_encoder",
+    "test_loss",
+    "test_step",
 )
