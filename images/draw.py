@@ -1122,6 +1122,77 @@ def two_graphs():
     return p.svg()
 
 
+def nn_box():
+    p = Picture(
+        900, 330, "What is inside nn.Transformer, and what is not",
+        "A dashed frame, nn.Transformer, holds two boxes: an encoder of layers and a norm, and a "
+        "decoder of layers and a norm; the memory goes from the first to the second. Outside the "
+        "frame stand, on each side, ids, the embedding and the positions, and after the decoder the "
+        "logits and the loop with its cache; and below, the masks: all of these are yours.",
+    )  # fmt: skip
+    p.box(260, 50, 380, 200, dashed=True, fill=WHITE)
+    p.text(450, 30, "nn.Transformer", bold=True)
+    p.box(290, 160, 320, 62, "encoder: layers, then a norm")
+    p.box(290, 72, 320, 62, "decoder: layers, then a norm")
+    p.arrow((450, 160), (450, 136))
+    p.text(462, 148, "memory", size=13, anchor="start")
+    for y, ids in ((191, "source ids"), (103, "target ids")):
+        p.text(20, y, ids, size=13, anchor="start")
+        p.arrow((92, y), (110, y))
+        p.box(112, y - 24, 118, 48, "embedding\n+ positions", YELLOW, size=13)
+        p.arrow((230, y), (288, y))
+    p.arrow((610, 103), (668, 103))
+    p.box(670, 79, 90, 48, "logits", YELLOW, size=13)
+    p.arrow((760, 103), (782, 103))
+    p.box(784, 79, 96, 48, "loop, cache", YELLOW, size=13)
+    p.box(290, 275, 320, 36, "masks: future, padding", YELLOW, size=13)
+    p.arrow((450, 275), (450, 252))
+    p.text(775, 191, "yellow: left to you", size=13, italic=True)
+    return p.svg()
+
+
+def in_proj_rows():
+    p = Picture(
+        900, 430, "The 96 rows of in_proj_weight, by projection and head",
+        "On the left in_proj_weight, (96, 32): twelve bands of eight rows, from the top Q of heads 0 "
+        "to 3, then K of heads 0 to 3, then V of heads 0 to 3. The three bands of head 1 have a "
+        "thick frame: rows 8 to 15, 40 to 47 and 72 to 79. On the right the matrices of chapter 03, "
+        "each (32, 32), with a head in eight columns; head 1 is columns 8 to 15 of each. What is a "
+        "row on the left is a column on the right.",
+    )  # fmt: skip
+    band, colours = 28, {"Q": BLUE, "K": YELLOW, "V": GREY}
+    p.text(190, 30, "PyTorch: in_proj_weight   (96, 32)", bold=True)
+    p.text(660, 30, "chapter 03: W_Q, W_K, W_V   (32, 32) each", bold=True)
+
+    def frame(x, y, width, height):
+        p.parts.append(
+            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="none" '
+            f'stroke="{INK}" stroke-width="3"/>'
+        )
+
+    for third, (name, colour) in enumerate(colours.items()):
+        top = 56 + third * (4 * band + 8)
+        for head in range(4):
+            y, first = top + head * band, 32 * third + 8 * head
+            p.parts.append(
+                f'<rect x="110" y="{y}" width="160" height="{band}" fill="{colour}" '
+                f'stroke="{LINE}"/>'
+            )
+            p.text(190, y + band / 2, f"{name}, head {head}", size=14)
+            p.text(98, y + band / 2, f"rows {first} to {first + 7}", size=12, anchor="end")
+            p.parts.append(
+                f'<rect x="{520 + head * 70}" y="{top}" width="70" height="{4 * band}" '
+                f'fill="{colour}" stroke="{LINE}"/>'
+            )
+            p.text(555 + head * 70, top + 2 * band, f"head {head}", size=13)
+        frame(112, top + band + 2, 156, band - 4)
+        frame(592, top + 2, 66, 4 * band - 4)
+        p.text(500, top + 2 * band, f"W_{name}", bold=True, anchor="end")
+        p.arrow((280, top + 2 * band), (440, top + 2 * band))
+        p.text(360, top + 2 * band - 14, "turned: .T", size=13)
+    return p.svg()
+
+
 PICTURES = {
     draw.__name__: draw
     for draw in (
@@ -1157,6 +1228,8 @@ PICTURES = {
         what_leaves,
         safetensors_file,
         two_graphs,
+        nn_box,
+        in_proj_rows,
     )
 }
 

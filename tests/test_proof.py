@@ -3,6 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from tutor.proof import agree, equal
 
@@ -55,3 +56,16 @@ def test_agree_names_the_place_that_differs(ours, words):
     with pytest.raises(AssertionError) as caught:
         agree(ours, lambda X, Y: 2 * X + Y, torch.randn(3, 4), torch.randn(3, 4))
     assert words in str(caught.value)
+
+
+def test_agree_compares_the_parameters_of_a_module(capsys):
+    layer = nn.Linear(4, 2)
+    X = torch.randn(3, 4)
+    agree(lambda layer, X: X @ layer.weight.T + layer.bias, lambda layer, X: layer(X), X,
+          module=layer)  # fmt: skip
+    said = "Equal: a result of shape (3, 2), and the gradients of 1 input and 2 parameters.\n"
+    assert capsys.readouterr().out == said
+    assert layer.weight.dtype == torch.float32 and layer.weight.grad is None
+    with pytest.raises(AssertionError, match="The gradient of bias differs"):
+        agree(lambda layer, X: X @ layer.weight.T + layer.bias.detach(),
+              lambda layer, X: layer(X), X, module=layer)  # fmt: skip

@@ -1,6 +1,8 @@
 """Are two computations the same? The proofs of all chapters, in one call."""
 
 import torch
+from torch import nn
+from torch.func import functional_call
 
 STEPS = 1000  # of rounding, that two equal computations may be apart
 
@@ -29,16 +31,24 @@ def difference(a, b):
     return distance.max().item(), STEPS * max(steps, default=0.0) * max(1.0, size)
 
 
-def agree(ours, theirs, *inputs):
+def agree(ours, theirs, *inputs, module=None):
     """Assert that two functions give the same results and the same gradients, and say so.
 
     ours, theirs: called with the inputs; each returns a tensor or a tuple of tensors.
     inputs: tensors. Those of floats are copied in double precision and get gradients, from a random
     gradient of the results; others (ids, masks) are handed on as they are.
+    module: both functions are called as (module, *inputs), and the gradients of all its parameters
+    are compared too.
 
     Raises AssertionError, with a sentence that names the place, if anything differs. The random
     state is left alone.
     """
+    parameters = [] if module is None else list(module.parameters())
+    names = [f"input {i}" for i, x in enumerate(inputs) if _is_float(x)]
+    if module is not None:
+        names += [name for name, _ in module.named_parameters()]
+        ours, theirs = (_of_parameters(module, f, len(inputs)) for f in (ours, theirs))
+    inputs = (*inputs, *parameters)
     results, gradients = [], []
     for function in (ours, theirs):
         given = [_leaf(x) for x in inputs]
@@ -51,14 +61,37 @@ def agree(ours, theirs, *inputs):
         raise AssertionError(f"There are {len(results[0])} results and {len(results[1])}.")
     for number, pair in enumerate(zip(*results, strict=True)):
         _same(pair, f"Result {number}" if len(results[0]) > 1 else "The result")
-    places = [i for i, x in enumerate(inputs) if _is_float(x)]
-    for place, pair in zip(places, zip(*gradients, strict=True), strict=True):
-        _same(pair, f"The gradient of input {place}")
+    for name, pair in zip(names, zip(*gradients, strict=True), strict=True):
+        _same(pair, f"The gradient of {name}")
     shapes = " and ".join(str(tuple(result.shape)) for result in results[0])
     what = f"a result of shape {shapes}" if len(results[0]) == 1 else f"results of shape {shapes}"
-    inputs = "input" if len(places) == 1 else "inputs"
-    said = f", and the gradients of {len(places)} {inputs}" if places else ""
+    counts = {"input": len(names) - len(parameters), "parameter": len(parameters)}
+    of = [f"{n} {what}" + "s" * (n > 1) for what, n in counts.items() if n]
+    said = f", and the gradients of {' and '.join(of)}" if of else ""
     print(f"Equal: {what}{said}.")
+
+
+class _Call(nn.Module):
+    """A function of (module, *inputs) as a module, so that PyTorch can exchange parameters."""
+
+    def __init__(self, module, function):
+        super().__init__()
+        self.module, self.function = module, function
+
+    def forward(self, *inputs):
+        return self.function(self.module, *inputs)
+
+
+def _of_parameters(module, function, number):
+    """The function of (module, *inputs) as one of (*inputs, *parameters)."""
+    call = _Call(module, function)
+    names = [f"module.{name}" for name, _ in module.named_parameters()]
+
+    def run(*given):
+        parameters = dict(zip(names, given[number:], strict=True))
+        return functional_call(call, parameters, given[:number])
+
+    return run
 
 
 def _is_float(x):

@@ -79,49 +79,32 @@ encoder_layer_by_hand = Exercise(
     goal="Put the parts of a layer together in both orders, with the right residuals.",
     difficulty=4,
     importance=5,
-    minutes=20,
+    minutes=8,
     text="""\
-Write what `nn.TransformerEncoderLayer` does in `eval` mode, from its parts. You may call the parts
-(`layer.self_attn`, `layer.norm1`, `layer.linear1` and so on), but not the layer itself. It comes in
-two orders: `layer.norm_first` says which. Its activation is a ReLU.
-
-The steps of the paper's order, `norm_first=False`, are shuffled. Put them in order first:
-
-- *keep and norm 2*: add what the feed-forward was given, then `norm2`;
-- *attend*: self-attention, with the padding hidden;
-- *feed*: `linear1`, ReLU, `linear2`;
-- *keep and norm 1*: add what the attention was given, then `norm1`.
-
-With `norm_first=True` each norm stands before its work, and nothing stands after the sum.""",
+Write what `nn.TransformerEncoderLayer` does in `eval` mode, from its parts, in both orders. The
+work of the two sub-layers is there: `attend` and `feed`. What is missing is what surrounds them:
+the norms and what each sub-layer keeps. You may not call the layer itself.""",
     hints=(
-        "The order is: attend, keep and norm 1, feed, keep and norm 2. In the other order a "
-        "sub-layer is `X = X + work(norm(X))`.",
-        "`layer.self_attn(Z, Z, Z, key_padding_mask=padding)[0]` attends. For the other order, "
-        "give it `Z = layer.norm1(X)`, and add its result to `X`, not to `Z`.",
+        "In the paper's order, without `norm_first`: attend, keep, `norm1`, feed, keep, `norm2`.",
+        "In the other order a sub-layer is `X = X + work(norm(X))`. What is kept is X itself, not "
+        "`norm(X)`.",
         "Paper: `X = layer.norm1(X + attend(X))`, then `layer.norm2(X + feed(X))`. Other: "
         "`X = X + attend(layer.norm1(X))`, then `X + feed(layer.norm2(X))`.",
     ),
     stub='''\
 def encoder_layer_by_hand(layer, X, padding):
-    """What an encoder layer computes, from its parts.
+    """What an encoder layer computes; `layer.norm_first` says in which order. (N, S, d_model)."""
 
-    layer: nn.TransformerEncoderLayer, batch-first, in eval mode, with a ReLU
-    X: float tensor (N, S, d_model)
-    padding: bool tensor (N, S), True where there is padding
-    Returns float tensor (N, S, d_model)
-    """
-    raise NotImplementedError
+    def attend(Z):
+        return layer.self_attn(Z, Z, Z, key_padding_mask=padding)[0]
+
+    def feed(Z):
+        return layer.linear2(layer.linear1(Z).relu())
+
+    return ...  # five lines in place of this one, with layer.norm1 and layer.norm2
 ''',
-    solution='''\
+    solution="""\
 def encoder_layer_by_hand(layer, X, padding):
-    """What an encoder layer computes, from its parts.
-
-    layer: nn.TransformerEncoderLayer, batch-first, in eval mode, with a ReLU
-    X: float tensor (N, S, d_model)
-    padding: bool tensor (N, S), True where there is padding
-    Returns float tensor (N, S, d_model)
-    """
-
     def attend(Z):
         return layer.self_attn(Z, Z, Z, key_padding_mask=padding)[0]
 
@@ -133,7 +116,7 @@ def encoder_layer_by_hand(layer, X, padding):
         return X + feed(layer.norm2(X))
     X = layer.norm1(X + attend(X))
     return layer.norm2(X + feed(X))
-''',
+""",
     because="Compared on layers whose every parameter is random; fresh ones hide slips.",
     reference=_encoder_layer,
     cases=_cases_of_layers,

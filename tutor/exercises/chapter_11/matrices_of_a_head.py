@@ -43,7 +43,7 @@ matrices_of_a_head = Exercise(
     goal="Find the paper's $W^Q_i$, $W^K_i$ and $W^V_i$ in PyTorch's `in_proj_weight`.",
     difficulty=3,
     importance=5,
-    minutes=15,
+    minutes=6,
     text="""\
 `nn.MultiheadAttention` keeps the projections of all heads in one tensor, `in_proj_weight`. Take out
 those of one head, in the paper's form: as they stand in $X W^Q_i$, where $X$ has a row for each
@@ -58,29 +58,16 @@ word. Heads count from 0.""",
     ),
     stub='''\
 def matrices_of_a_head(in_proj_weight, num_heads, head):
-    """The projections of one head, as the paper writes them.
-
-    in_proj_weight: float tensor (3 * d_model, d_model), as nn.MultiheadAttention keeps it
-    num_heads: int
-    head: int, from 0
-    Returns a tuple W_Q, W_K, W_V of float tensors (d_model, d_k), where d_k = d_model / num_heads
-    """
-    raise NotImplementedError
+    """W_Q, W_K, W_V of one head, (d_model, d_k) each; heads count from 0."""
+    ...  # four lines; `.chunk(3)` cuts into three equal parts
 ''',
-    solution='''\
+    solution="""\
 def matrices_of_a_head(in_proj_weight, num_heads, head):
-    """The projections of one head, as the paper writes them.
-
-    in_proj_weight: float tensor (3 * d_model, d_model), as nn.MultiheadAttention keeps it
-    num_heads: int
-    head: int, from 0
-    Returns a tuple W_Q, W_K, W_V of float tensors (d_model, d_k), where d_k = d_model / num_heads
-    """
     d_k = in_proj_weight.shape[1] // num_heads
     own = slice(head * d_k, (head + 1) * d_k)
     W_Q, W_K, W_V = in_proj_weight.chunk(3)  # (d_model, d_model) each, rows are the heads'
     return W_Q[own].T, W_K[own].T, W_V[own].T  # (d_model, d_k) each
-''',
+""",
     because="In PyTorch heads are rows, in the paper they are columns.",
     reference=_matrices_of_a_head,
     cases=_cases_of_a_head,

@@ -29,7 +29,7 @@ def _cases_of_biases():
 one_bias_for_two = Exercise(
     name="one_bias_for_two",
     chapter="11",
-    section="Four biases, and what they do",
+    section="Four biases",
     kind=WRITE,
     title="One bias does the work of two",
     goal="Move a bias through the weights into another one.",
