@@ -443,12 +443,12 @@ def rectangles(panels, caption, alt):
     show(figure, caption, alt)
 
 
-def draws(found, caption, alt, shown=3):
-    """Chapter 08: drawn sentences, the most frequent first, and how many different ones there are.
+def draws(found, caption, alt, shown=4):
+    """Chapter 08: the first different ones of drawn sentences, and how often each was drawn.
 
     found: a dict from the title of a column to {rule: texts}.
     """
-    block, longest = shown + 1.5, 46
+    block, longest = shown + 1.5, 54
     rules = max(map(len, found.values()))
     figure = plt.figure(figsize=(9.8, 0.24 * (rules * block + 1)))
     ax = figure.add_axes((0, 0, 1, 1))
@@ -456,16 +456,16 @@ def draws(found, caption, alt, shown=3):
     ax.axis("off")
     ax.axhline(0, color="black", linewidth=1)
     for x, (title, texts_of) in enumerate(found.items()):
-        ax.text(x + 0.02, -0.5, title, style="italic", va="center", size=9)
+        ax.text(x + 0.03, -0.5, title, style="italic", va="center", size=9)
         for i, (rule, texts) in enumerate(texts_of.items()):
             counts, y = Counter(texts), i * block + 0.8
             head = f"{rule}: {len(counts)} different ones of {len(texts)}"
-            ax.text(x + 0.02, y, head, weight="bold", va="center", size=9)
-            for j, (text, count) in enumerate(counts.most_common(shown), start=1):
+            ax.text(x + 0.03, y, head, weight="bold", va="center", size=9)
+            for j, (text, count) in enumerate(list(counts.items())[:shown], start=1):
                 text = "".join(c if c.isprintable() and c != "�" else "·" for c in text)
                 text = text if len(text) <= longest else text[:longest] + "…"
-                ax.text(x + 0.06, y + j, f"{count} ×", ha="right", va="center", size=9)
-                ax.text(x + 0.075, y + j, text.replace("$", r"\$"), va="center", size=9)
+                ax.text(x + 0.075, y + j, f"{count} ×", ha="right", va="center", size=9)
+                ax.text(x + 0.09, y + j, text.replace("$", r"\$"), va="center", size=9)
     show(figure, caption, alt, varies="chance")
 
 
