@@ -1,8 +1,11 @@
 """Figures of the chapters: heat maps and curves, each with a caption and the same in words."""
 
 import html
+import inspect
 import io
 import re
+import textwrap
+from collections import Counter
 
 import matplotlib.pyplot as plt
 import seaborn as sns
@@ -532,3 +535,40 @@ def what_moves(panels, names, caption):
         said.append(f"{title}: {'; '.join(moves)}.")
     axes[0, 0].set_ylabel("what moves (dots)")
     show(figure, caption, " ".join(said))
+
+
+def draws(found, caption, alt, shown=4):
+    """Chapter 08: the first different ones of drawn sentences, and how often each was drawn.
+
+    found: a dict from the title of a column to {rule: texts}.
+    """
+    block, longest = shown + 1.5, 54
+    rules = max(map(len, found.values()))
+    figure = plt.figure(figsize=(9.8, 0.24 * (rules * block + 1)))
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, len(found)), ylim=(rules * block, -1))
+    ax.axis("off")
+    ax.axhline(0, color="black", linewidth=1)
+    for x, (title, texts_of) in enumerate(found.items()):
+        ax.text(x + 0.03, -0.5, title, style="italic", va="center", size=9)
+        for i, (rule, texts) in enumerate(texts_of.items()):
+            counts, y = Counter(texts), i * block + 0.8
+            head = f"{rule}: {len(counts)} different ones of {len(texts)}"
+            ax.text(x + 0.03, y, head, weight="bold", va="center", size=9)
+            for j, (text, count) in enumerate(list(counts.items())[:shown], start=1):
+                text = "".join(c if c.isprintable() and c != "�" else "·" for c in text)
+                text = text if len(text) <= longest else text[:longest] + "…"
+                ax.text(x + 0.075, y + j, f"{count} ×", ha="right", va="center", size=9)
+                ax.text(x + 0.09, y + j, text.replace("$", r"\$"), va="center", size=9)
+    show(figure, caption, alt, varies="chance")
+
+
+def listing(title, *functions):
+    """The code of functions of the package, folded until the reader opens it."""
+    code = "\n".join(textwrap.dedent(inspect.getsource(function)) for function in functions)
+    display(
+        HTML(
+            f"<details><summary>{html.escape(title)}</summary>"
+            f"<pre>{html.escape(code)}</pre></details>"
+        )
+    )
