@@ -1099,13 +1099,13 @@ def two_replicas():
     p = Picture(
         900, 300, "Two replicas, one gradient",
         "A batch is cut in two. Replica 0 and replica 1 have equal weights; each reads its half and "
-        "computes a gradient. The gradients are averaged, each weighted by its number of tokens, and "
-        "both replicas make the same step, so their weights stay equal.",
+        "computes a gradient. The gradients are averaged, and both replicas make the same step with the "
+        "mean, so their weights stay equal.",
     )  # fmt: skip
     p.box(20, 115, 120, 70, "batch", GREY)
     for r, y in enumerate((35, 195)):
         p.arrow((140, 150), (198, y + 35))
-        p.box(200, y, 130, 70, f"share {r}\n{(20, 8)[r]} tokens", GREY, size=14)
+        p.box(200, y, 130, 70, f"share {r}\nof the sentences", GREY, size=14)
         p.arrow((330, y + 35), (373, y + 35))
         p.box(375, y, 150, 70, f"replica {r}\nequal weights", YELLOW, size=14)
         p.arrow((525, y + 35), (568, y + 35))
@@ -1114,7 +1114,7 @@ def two_replicas():
         corner = 20 if r == 0 else 280
         p.arrow((810, 100 if r == 0 else 200), (810, corner), (450, corner),
                 (450, y - 2 if r == 0 else y + 72))  # fmt: skip
-    p.box(740, 100, 140, 100, "mean\nweighted by\ntokens", BLUE, size=14)
+    p.box(740, 100, 140, 100, "mean of the\ngradients", BLUE, size=14)
     p.text(450, 150, "the same step for both", size=14, italic=True)
     return p.svg()
 

@@ -460,11 +460,11 @@ def curve_pair(panels, x_label, caption, alt, varies=None):
 
 def curves_with_marks(lines, marks, name, x_label, y_label, caption, alt):
     """Chapter 13: curves on a logarithmic x axis, and dots: a dict from x to y under one name."""
-    figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    figure, ax = plt.subplots(figsize=(8.2, 3.6), layout="constrained")
     curves(lines, x_label, y_label, "", "", ax=ax, dark=True)
     ax.plot(list(marks), list(marks.values()), "o", color="black", label=name)
     ax.set_xscale("log")
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     show(figure, caption, alt)
 
 
@@ -483,7 +483,10 @@ def stacked_shares(rows, parts, x_label, caption):
             hatch=["", "//", ".."][i], edgecolor="white",
         )  # fmt: skip
         ground = dict(fc="white", ec="none", pad=1)
-        ax.bar_label(bars, [f"{w:.0%}" for w in widths], label_type="center", bbox=ground)
+        for x, bar, width in zip(left, bars, widths, strict=True):
+            if width > 0.04:  # as wide as the label
+                y = bar.get_y() + bar.get_height() / 2
+                ax.text(x + width / 2, y, f"{width:.0%}", ha="center", va="center", bbox=ground)
         left = [x + w for x, w in zip(left, widths, strict=True)]
     ax.set(yticks=range(len(rows)), yticklabels=list(rows), xlabel=x_label, xlim=(0, 1))
     ax.invert_yaxis()
@@ -516,7 +519,7 @@ def magnitudes(lines, regions, caption):
         ax.text(middle, 1.02, name, transform=ax.get_xaxis_transform(), ha="center", fontsize=9)
         start = end
     ax.set(xlabel="log2 of the absolute value", ylabel="how many", yscale="log", xlim=(low, high))
-    ax.legend(frameon=False, loc="upper left")
+    figure.legend(ncols=len(lines), loc="outside lower center", frameon=False)
     sns.despine(ax=ax)
     ends = ", ".join(f"up to {end}: {name}" for end, name in regions.items() if end is not None)
     alt = (
