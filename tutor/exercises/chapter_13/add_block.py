@@ -77,14 +77,15 @@ def add_block(E, V, top, total, Y):
 
     top, total: (..., T, 1). Y: (..., T, d_v), not divided yet. Returns all three, up to date.
     """
-    ...  # four lines: the larger top, the factor that shrinks, the exponentials, the result
+    ...  # up to five lines: the larger top, what shrinks the old, what the new add, the sums
 ''',
     solution="""\
 def add_block(E, V, top, total, Y):
     larger = torch.maximum(top, E.amax(dim=-1, keepdim=True))  # (..., T, 1)
-    shrink = (top - larger).exp()  # (..., T, 1)
-    shares = (E - larger).exp()  # (..., T, block)
-    return larger, total * shrink + shares.sum(-1, keepdim=True), Y * shrink + shares @ V
+    shrink, shares = (top - larger).exp(), (E - larger).exp()  # (..., T, 1), (..., T, block)
+    total = total * shrink + shares.sum(dim=-1, keepdim=True)  # (..., T, 1)
+    Y = Y * shrink + shares @ V  # (..., T, d_v)
+    return larger, total, Y
 """,
     because="Three things a query are enough to forget all earlier scores.",
     reference=_add,
