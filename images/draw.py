@@ -1193,6 +1193,112 @@ def in_proj_rows():
     return p.svg()
 
 
+def training_memory():
+    p = Picture(
+        900, 220, "The memory of a training",
+        "Five boxes. Weights take 4 bytes a parameter, gradients 4, AdamW's two running means 4 each: 16 "
+        "bytes a parameter in all, whatever the batch. The fifth box, what the forward pass keeps for "
+        "the backward pass, grows with the batch and the length of its sentences.",
+    )  # fmt: skip
+    names = ("weights", "gradients", "running mean\nof gradients", "running mean\nof their squares")
+    for i, name in enumerate(names):
+        p.box(25 + i * 135, 60, 130, 84, name, (YELLOW, BLUE, GREY, GREY)[i], size=14)
+        p.text(90 + i * 135, 164, "4 bytes", size=13)
+    p.text(292, 36, "16 bytes a parameter", bold=True)
+    p.text(292, 194, "the same for every batch", size=14, italic=True)
+    p.box(600, 60, 275, 84, "kept for the backward pass", BLUE, dashed=True, size=14)
+    p.text(737, 36, "results of the forward pass", bold=True)
+    p.text(737, 194, "grows with the batch and the length", size=14, italic=True)
+    return p.svg()
+
+
+def instalments():
+    p = Picture(
+        900, 330, "A softmax in instalments",
+        "Four keys in two blocks. First block: scores 0 and log 2, values 1 and 2; the largest score is "
+        "log 2, the exponentials are one half and 1, their sum 1.5, the weighted values 2.5. Second "
+        "block: scores log 4 and 0, values 3 and 4; the largest is now log 4, so both sums are halved "
+        "to 0.75 and 1.25, then 1.25 and 4 are added: 2 and 5.25. The result is 2.625.",
+    )  # fmt: skip
+    for left, name, scores, values, shares in (
+        (30, "block 1", ("0", "log 2"), ("1", "2"), ("1/2", "1")),
+        (470, "block 2", ("log 4", "0"), ("3", "4"), ("1", "1/4")),
+    ):
+        p.text(left + 200, 26, name, bold=True)
+        for row, (label, items, fill) in enumerate(
+            (("score", scores, GREY), ("value", values, GREY), ("exponential", shares, YELLOW))
+        ):
+            y = 46 + row * 42
+            p.text(left + 100, y + 17, label, size=14, anchor="end")
+            for k, item in enumerate(items):
+                p.box(left + 115 + k * 125, y, 115, 34, item, fill)
+    p.box(30, 206, 265, 104, "largest: log 2\nsum: 1/2 + 1 = 1.5\nvalues: 1/2 · 1 + 1 · 2 = 2.5", BLUE,
+          size=14)  # fmt: skip
+    p.arrow((295, 258), (408, 258))
+    p.text(351, 236, "shrink by", size=13, italic=True)
+    p.text(351, 280, "2/4 = 1/2", size=14, bold=True)
+    p.box(410, 206, 300, 104,
+          "largest: log 4\nsum: 0.75 + 1 + 1/4 = 2\nvalues: 1.25 + 1 · 3 + 1/4 · 4 = 5.25", BLUE,
+          size=14)  # fmt: skip
+    p.arrow((710, 258), (758, 258))
+    p.box(760, 220, 115, 76, "5.25 / 2\n= 2.625", YELLOW)
+    return p.svg()
+
+
+def number_formats():
+    p = Picture(
+        900, 226, "Bits of three formats",
+        "Rows of squares, one a bit. float32: 1 sign, 8 exponent, 23 mantissa. float16: 1 sign, 5 "
+        "exponent, 10 mantissa. bfloat16: 1 sign, 8 exponent, 7 mantissa, which is the first half of "
+        "a float32.",
+    )  # fmt: skip
+    for row, (name, exponent, mantissa) in enumerate(
+        (("float32", 8, 23), ("float16", 5, 10), ("bfloat16", 8, 7))
+    ):
+        y = 30 + row * 52
+        p.text(96, y + 12, name, anchor="end", bold=True)
+
+        def colour(_, bit, exponent=exponent):
+            return GREY if bit == 0 else YELLOW if bit <= exponent else BLUE
+
+        p.grid(110, y, 1, 1 + exponent + mantissa, 24, colour)
+        if mantissa < 23:
+            p.text(510, y + 12, f"{exponent} bits of exponent, {mantissa} of mantissa", size=14,
+                   anchor="start")  # fmt: skip
+    for x, fill, words in (
+        (110, GREY, "sign"),
+        (220, YELLOW, "exponent: the range"),
+        (450, BLUE, "mantissa: the steps"),
+    ):
+        p.box(x, 190, 22, 22, "", fill)
+        p.text(x + 32, 201, words, size=14, anchor="start")
+    return p.svg()
+
+
+def two_replicas():
+    p = Picture(
+        900, 300, "Two replicas, one gradient",
+        "A batch is cut in two. Replica 0 and replica 1 have equal weights; each reads its half and "
+        "computes a gradient. The gradients are averaged, and both replicas make the same step with the "
+        "mean, so their weights stay equal.",
+    )  # fmt: skip
+    p.box(20, 115, 120, 70, "batch", GREY)
+    for r, y in enumerate((35, 195)):
+        p.arrow((140, 150), (198, y + 35))
+        p.box(200, y, 130, 70, f"share {r}\nof the sentences", GREY, size=14)
+        p.arrow((330, y + 35), (373, y + 35))
+        p.box(375, y, 150, 70, f"replica {r}\nequal weights", YELLOW, size=14)
+        p.arrow((525, y + 35), (568, y + 35))
+        p.box(570, y, 110, 70, f"gradient {r}", BLUE, size=14)
+        p.arrow((680, y + 35), (738, 135 if r == 0 else 165))
+        corner = 20 if r == 0 else 280
+        p.arrow((810, 100 if r == 0 else 200), (810, corner), (450, corner),
+                (450, y - 2 if r == 0 else y + 72))  # fmt: skip
+    p.box(740, 100, 140, 100, "mean of the\ngradients", BLUE, size=14)
+    p.text(450, 150, "the same step for both", size=14, italic=True)
+    return p.svg()
+
+
 PICTURES = {
     draw.__name__: draw
     for draw in (
@@ -1230,6 +1336,10 @@ PICTURES = {
         two_graphs,
         nn_box,
         in_proj_rows,
+        training_memory,
+        instalments,
+        number_formats,
+        two_replicas,
     )
 }
 

@@ -572,3 +572,83 @@ def listing(title, *functions):
             f"<pre>{html.escape(code)}</pre></details>"
         )
     )
+
+
+def curve_pair(panels, x_label, caption, alt, varies=None):
+    """Chapter 13: curves side by side on logarithmic axes; a dict from y label to lines."""
+    figure, axes = plt.subplots(1, len(panels), figsize=(9, 3.6), layout="constrained")
+    for ax, (label, lines) in zip(axes, panels.items(), strict=True):
+        curves(lines, x_label, label, "", "", log_x=True, log_y=True, ax=ax)
+    show(figure, caption, alt, varies)
+
+
+def curves_with_marks(lines, marks, name, x_label, y_label, caption, alt):
+    """Chapter 13: curves on a logarithmic x axis, and dots: a dict from x to y under one name."""
+    figure, ax = plt.subplots(figsize=(8.2, 3.6), layout="constrained")
+    curves(lines, x_label, y_label, "", "", ax=ax, dark=True)
+    ax.plot(list(marks), list(marks.values()), "o", color="black", label=name)
+    ax.set_xscale("log")
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    show(figure, caption, alt)
+
+
+def stacked_shares(rows, parts, x_label, caption):
+    """Chapter 13: one stacked bar a row; a dict from name to amounts, which are turned into shares.
+
+    parts: the names of the amounts.
+    """
+    figure, ax = plt.subplots(figsize=(7.5, 0.45 * len(rows) + 1), layout="constrained")
+    shares = {name: [x / sum(amounts) for x in amounts] for name, amounts in rows.items()}
+    left = [0.0] * len(rows)
+    for i, part in enumerate(parts):
+        widths = [row[i] for row in shares.values()]
+        bars = ax.barh(
+            range(len(rows)), widths, left=left, label=part, color=COLOURS[i],
+            hatch=["", "//", ".."][i], edgecolor="white",
+        )  # fmt: skip
+        ground = dict(fc="white", ec="none", pad=1)
+        for x, bar, width in zip(left, bars, widths, strict=True):
+            if width > 0.04:  # as wide as the label
+                y = bar.get_y() + bar.get_height() / 2
+                ax.text(x + width / 2, y, f"{width:.0%}", ha="center", va="center", bbox=ground)
+        left = [x + w for x, w in zip(left, widths, strict=True)]
+    ax.set(yticks=range(len(rows)), yticklabels=list(rows), xlabel=x_label, xlim=(0, 1))
+    ax.invert_yaxis()
+    figure.legend(ncols=len(parts), loc="outside lower center", frameon=False)
+    sns.despine(ax=ax)
+    words = "; ".join(
+        f"{name}: " + ", ".join(f"{share:.0%}" for share in row) for name, row in shares.items()
+    )
+    show(figure, caption, f"Stacked bars of {', '.join(parts)}. {words}.")
+
+
+def magnitudes(lines, regions, caption):
+    """Chapter 13: how many numbers there are of each size, on a logarithmic scale.
+
+    lines: a dict from name to a tensor; zeros are left out. regions: a dict from the power of two
+    at which a region ends (None: nowhere) to its name, in order.
+    """
+    figure, ax = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
+    low, high = -40, 22
+    for i, (name, values) in enumerate(lines.items()):
+        ax.hist(
+            values[values != 0].abs().log2().clamp(low, high).numpy(), range(low, high + 1),
+            histtype="step", linewidth=2, linestyle=STYLES[i], color=DARK[i], label=name,
+        )  # fmt: skip
+    start = low
+    for end, name in regions.items():
+        if end is not None:
+            ax.axvline(end, color="#767676", linestyle=":")
+        middle = (start + (high if end is None else end)) / 2
+        ax.text(middle, 1.02, name, transform=ax.get_xaxis_transform(), ha="center", fontsize=9)
+        start = end
+    ax.set(xlabel="log2 of the absolute value", ylabel="how many", yscale="log", xlim=(low, high))
+    figure.legend(ncols=len(lines), loc="outside lower center", frameon=False)
+    sns.despine(ax=ax)
+    ends = ", ".join(f"up to {end}: {name}" for end, name in regions.items() if end is not None)
+    alt = (
+        f"Histograms of {' and of '.join(lines)}, over the logarithm of their size. Dotted lines "
+        f"mark what a format makes of them ({ends}). Both have one shape; the second lies further "
+        "to the right."
+    )
+    show(figure, caption, alt, varies="rounding")
