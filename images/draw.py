@@ -477,50 +477,6 @@ def norms():
     return p.svg()
 
 
-def masks():
-    p = Picture(
-        900, 330, "Three masks for a target of four places, the last of them padding",
-        "Three tables of four queries by four keys; a cross marks what may not be attended to. Causal: "
-        "all keys after the query. Padding: the last key, for every query. Joined: both.",
-    )  # fmt: skip
-
-    def causal(row, column):
-        return column > row
-
-    def padding(row, column):
-        return column == 3
-
-    def both(row, column):
-        return causal(row, column) or padding(row, column)
-
-    tables = [
-        ("causal_mask(4)", causal),
-        ("padding_mask(ids)", padding),
-        ("causal | padding", both),
-    ]
-    for i, (name, mask) in enumerate(tables):
-        x = 90 + i * 285
-        p.text(x + 80, 35, name, bold=True)
-        p.grid(x, 80, 4, 4, 42, lambda r, c, m=mask: LINE if m(r, c) else YELLOW)
-        for row in range(4):
-            for column in range(4):
-                if mask(row, column):
-                    left, top = x + column * 42 + 12, 80 + row * 42 + 12
-                    p.parts.append(
-                        f'<path d="M{left} {top} l18 18 m0 -18 l-18 18" stroke="#ffffff" '
-                        'stroke-width="3"/>'
-                    )
-        for k, word in enumerate(("BOS", "un", "chat", "PAD")):
-            p.text(x - 8, 80 + (k + 0.5) * 42, word, size=13, anchor="end")
-            p.text(x + (k + 0.5) * 42, 68, word, size=12)
-        if i < 2:
-            p.text(x + 215, 164, "|" if i == 0 else "=", size=30)
-    p.text(
-        450, 285, "cross on dark: True, may not be attended to  ·  yellow: False, may be", size=14
-    )
-    return p.svg()
-
-
 def text_to_batch():
     p = Picture(
         900, 330, "One sentence on its way to a batch",
@@ -1097,7 +1053,6 @@ PICTURES = {
         clock_hands,
         encoder_layer,
         norms,
-        masks,
         text_to_batch,
         merges,
         training_loop,

@@ -13,6 +13,7 @@ from matplotlib.ticker import FixedLocator, NullFormatter
 
 COLOURS = [plt.get_cmap("cividis")(x) for x in (0.0, 0.4, 0.65, 0.82)]
 STYLES = ["-", "--", "-.", ":"]  # so that no line is told by its colour alone
+SEEN, HIDDEN = "#f7ecb5", "#44546a"  # what a mask shows and hides, as in images/draw.py
 DARK = ["#00224e", "#c44e00", "#0077bb", "#7a3e8f", "#4d4d4d"]  # for many lines in one figure
 VARIES = {
     "training": "Drawn from a training run, which comes out a little different on another machine.",
@@ -306,7 +307,7 @@ def rows_as_points(panels, words, marks, caption, alt, varies=None):
     show(figure, caption, alt, varies)
 
 
-def kept_tokens(rows, caption, alt):
+def kept_tokens(rows, caption, alt, varies=None):
     """Chapter 08: bars of the most probable next tokens, cut or not.
 
     rows: a list of rows of panels, each a dict from title to (tokens, shares, keep). Tokens that
@@ -329,10 +330,10 @@ def kept_tokens(rows, caption, alt):
             sns.despine(ax=ax)
     for ax in axes[-1]:
         ax.set_xlabel("probability of the next token")
-    show(figure, caption, alt)
+    show(figure, caption, alt, varies)
 
 
-def intervals(found, caption, alt, x_label="BLEU above greedy decoding"):
+def intervals(found, caption, alt, label="BLEU above greedy decoding"):
     """Dots with intervals; found: a dict from name to (value, low, high)."""
     figure, ax = plt.subplots(figsize=(6.4, 0.42 * len(found) + 1.1), layout="constrained")
     for i, (value, low, high) in enumerate(found.values()):
@@ -340,7 +341,7 @@ def intervals(found, caption, alt, x_label="BLEU above greedy decoding"):
         ax.plot(value, i, "o", color=COLOURS[0], markersize=8)
         ax.text(high + 0.1, i, f"{value:+.1f}", va="center", fontsize=9)
     ax.axvline(0, color="black", linestyle=":")
-    ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=x_label)
+    ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label)
     ax.invert_yaxis()
     sns.despine(ax=ax)
     show(figure, caption, alt)
@@ -348,19 +349,8 @@ def intervals(found, caption, alt, x_label="BLEU above greedy decoding"):
 
 def next_tokens(panels, caption, alt, varies=None):
     """Bars of the most probable next tokens, side by side: a dict from title to {token: p}."""
-    most = max(map(len, panels.values()))
-    figure, axes = plt.subplots(
-        1, len(panels), squeeze=False, figsize=(3.6 * len(panels), 0.4 * most + 1.2),
-        layout="constrained",
-    )  # fmt: skip
-    for ax, (title, tokens) in zip(axes[0], panels.items(), strict=True):
-        places = range(len(tokens))
-        ax.barh(places, list(tokens.values()), color=COLOURS[0], height=0.7)
-        ax.set(title=title, xlim=(0, 1), xlabel="probability of the next token")
-        ax.set_yticks(places, list(tokens))
-        ax.invert_yaxis()
-        sns.despine(ax=ax)
-    show(figure, caption, alt, varies)
+    row = {title: ([*p], [*p.values()], [True] * len(p)) for title, p in panels.items()}
+    kept_tokens([row], caption, alt, varies)
 
 
 def marks(reached, rows, columns, caption, alt, ax_labels):
@@ -369,8 +359,8 @@ def marks(reached, rows, columns, caption, alt, ax_labels):
     figure, ax = plt.subplots(figsize=(0.42 * S + 1.2, 0.42 * T + 1.2), layout="constrained")
     for t in range(T):
         for s in range(S):
-            colour = "#f7ecb5" if reached[t, s] else "#44546a"
-            ax.add_patch(plt.Rectangle((s, t), 1, 1, facecolor=colour, edgecolor="#44546a"))
+            colour = SEEN if reached[t, s] else HIDDEN
+            ax.add_patch(plt.Rectangle((s, t), 1, 1, facecolor=colour, edgecolor=HIDDEN))
             if not reached[t, s]:
                 ax.text(s + 0.5, t + 0.5, "×", color="white", ha="center", va="center", size=15)
     ax.set(xlim=(0, S), ylim=(T, 0), aspect="equal", ylabel=ax_labels[0], xlabel=ax_labels[1])
@@ -410,8 +400,8 @@ def token_rows(panels, caption, alt):
     for ax, (title, rows) in zip(axes[:, 0], panels.items(), strict=True):
         for n, row in enumerate(rows):
             for t, token in enumerate(row):
-                colour = "#f7ecb5" if token else "#44546a"
-                ax.add_patch(plt.Rectangle((t, n), 1, 1, facecolor=colour, edgecolor="#44546a"))
+                colour = SEEN if token else HIDDEN
+                ax.add_patch(plt.Rectangle((t, n), 1, 1, facecolor=colour, edgecolor=HIDDEN))
                 ax.text(t + 0.5, n + 0.5, token or "×", ha="center", va="center", size=10,
                         color="black" if token else "white")  # fmt: skip
         ax.set(xlim=(0, wide), ylim=(len(rows), 0))
@@ -425,7 +415,7 @@ def rectangles(panels, caption, alt):
 
     Each panel puts its list of batches below each other and counts the places that are padding.
     """
-    colours = ListedColormap(["#44546a", "#f7ecb5"])
+    colours = ListedColormap([HIDDEN, SEEN])
     figure, axes = plt.subplots(
         1, len(panels), squeeze=False, sharex=True, sharey=True, layout="constrained",
         figsize=(4.4 * len(panels), 4),
@@ -436,7 +426,7 @@ def rectangles(panels, caption, alt):
             N, T = real.shape
             place = (0, T, top + N, top)
             ax.imshow(real, cmap=colours, vmin=0, vmax=1, aspect="auto", extent=place)
-            ax.add_patch(plt.Rectangle((0, top), T, N, fill=False, edgecolor="#44546a"))
+            ax.add_patch(plt.Rectangle((0, top), T, N, fill=False, edgecolor=HIDDEN))
             top += N + 1
         padding = sum((~real).sum().item() for real in batches)
         ax.set_title(f"{title}: {padding} places of padding")
@@ -446,7 +436,7 @@ def rectangles(panels, caption, alt):
     axes[0, 0].set(ylabel="sentences, batch by batch", xlim=(0, widest + 1))
     axes[0, 0].set_xticks(range(0, widest + 1, 5))
     axes[0, -1].legend(
-        [plt.Rectangle((0, 0), 1, 1, facecolor=colours(i), edgecolor="#44546a") for i in (1, 0)],
+        [plt.Rectangle((0, 0), 1, 1, facecolor=colours(i), edgecolor=HIDDEN) for i in (1, 0)],
         ["token", "padding"], loc="upper right",
     )  # fmt: skip
     show(figure, caption, alt)

@@ -4,7 +4,7 @@ import argparse
 import json
 import sys
 
-from tutor.exercises import chapters, find, of_chapter, on_page
+from tutor.exercises import chapters, find, places
 from tutor.exercises.audit import ZERO, audit
 
 
@@ -17,9 +17,8 @@ def main(arguments=None):
     unknown = set(options.chapters) - set(chapters())
     if unknown:
         parser.error(f"there are no exercises for {', '.join(sorted(unknown))}")
-    chosen = []
-    for chapter in options.chapters or chapters():
-        chosen += [*map(find, on_page(chapter)), *of_chapter(chapter)]
+    wanted = options.chapters or chapters()
+    chosen = [find(name) for name, chapter in places().items() if chapter in wanted]
     counts = audit(chosen, messages=options.messages)
     print(json.dumps(counts))
     return 1 if any(counts[key] for key in ZERO) else 0
