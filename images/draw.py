@@ -1016,8 +1016,8 @@ def patching():
         "after the last layer is copied from A to B. Run B then writes monte in place of fait.",
     )  # fmt: skip
     for top, name, thing, verb in (
-        (20, "run A", "horse", "writes: Un homme monte"),
-        (255, "run B", "bicycle", "now writes: Un homme monte"),
+        (20, "run A", "horse", "writes: … monte"),
+        (255, "run B", "bicycle", "now writes: … monte"),
     ):
         p.text(62, top + 96, name, bold=True)
         for row, label in enumerate(("decoder reads", "layer 1 reads", "layer 0 reads")):
@@ -1031,8 +1031,8 @@ def patching():
                 p.arrow((447, y - 1), (447, y - 21))
         p.arrow((676, top + 32), (706, top + 32))
         p.text(712, top + 32, verb, size=13, anchor="start")
-    p.arrow((493, 52), (510, 52), (510, 250), (487, 264))
-    p.text(520, 232, "this one vector is copied", size=13, anchor="start", italic=True)
+    p.arrow((520, 52), (523, 52), (523, 246), (494, 263))
+    p.text(532, 236, "this one vector is copied", size=13, anchor="start", italic=True)
     p.text(712, 309, "(alone it wrote: fait)", size=13, anchor="start", italic=True)
     return p.svg()
 

@@ -461,7 +461,7 @@ def head_costs(costs, marked, caption):
     kinds = [kind for kind, _, _ in costs]
     for kind in dict.fromkeys(kinds):
         middle = kinds.index(kind) + (kinds.count(kind) - 1) / 2
-        ax.text(middle, 0.97, kind, transform=ax.get_xaxis_transform(), ha="center", va="top",
+        ax.text(middle, 1.02, kind, transform=ax.get_xaxis_transform(), ha="center",
                 style="italic")  # fmt: skip
         if kinds.index(kind):
             ax.axvline(kinds.index(kind) - 0.5, color="#b0b0b0", linewidth=1, zorder=0)
