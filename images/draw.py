@@ -1299,6 +1299,74 @@ def two_replicas():
     return p.svg()
 
 
+def head_off():
+    p = Picture(
+        900, 300, "A head switched off",
+        "The results of head 0, head 1 and head 2 stand side by side, each of shape (T, d_v), and W_O "
+        "has a block of d_v rows for each. The result is a sum of one term a head. The columns of head "
+        "1 are crossed out, and so is its term in the sum.",
+    )  # fmt: skip
+    fills = (BLUE, GREY, YELLOW)
+    p.text(170, 34, "Y, the heads side by side", bold=True)
+    for m in range(3):
+        p.grid(40 + 92 * m, 100, 3, 3, 28, lambda r, c, m=m: fills[m])
+        p.text(82 + 92 * m, 78, f"head {m}", size=13)
+    cross(p, 132, 100, 84, 84)
+    p.text(172, 210, "(T, h · d_v)", size=13)
+    p.text(343, 142, "@", size=20)
+    p.text(448, 34, "W_O", bold=True)
+    for m in range(3):
+        p.grid(378, 60 + 70 * m, 2, 5, 28, lambda r, c, m=m: fills[m])
+    p.text(448, 282, "(h · d_v, d_model)", size=13)
+    p.text(548, 142, "=", size=20)
+    p.text(735, 34, "a sum of three terms", bold=True)
+    for m in range(3):
+        p.box(592, 62 + 70 * m, 286, 52, f"head {m} @ its rows of W_O", fills[m])
+        if m:
+            p.text(573, 88 + 70 * m, "+", size=20)
+    cross(p, 592, 132, 286, 52)
+    p.text(735, 282, "(T, d_model)", size=13)
+    return p.svg()
+
+
+def cross(p, x, y, width, height):
+    """Two thick lines from corner to corner: this part is gone."""
+    for start, end in ((y, y + height), (y + height, y)):
+        p.parts.append(
+            f'<line x1="{x}" y1="{start}" x2="{x + width}" y2="{end}" stroke="{INK}" '
+            'stroke-width="3"/>'
+        )
+
+
+def patching():
+    p = Picture(
+        900, 470, "Activation patching",
+        "Two runs of an encoder, one above the other, drawn as three rows of boxes, one box a token. "
+        "Run A reads a man is riding a horse, run B a man is riding a bicycle. The vector of riding "
+        "after the last layer is copied from A to B. Run B then writes monte in place of fait.",
+    )  # fmt: skip
+    for top, name, thing, verb in (
+        (20, "run A", "horse", "writes: … monte"),
+        (255, "run B", "bicycle", "now writes: … monte"),
+    ):
+        p.text(62, top + 96, name, bold=True)
+        for row, label in enumerate(("decoder reads", "layer 1 reads", "layer 0 reads")):
+            y = top + 10 + 66 * row
+            p.text(208, y + 22, label, size=13, anchor="end", italic=True)
+            for k, word in enumerate(("a", "man", "is", "riding", "a", thing)):
+                changed = row == 0 and k == 3
+                fill = YELLOW if changed else BLUE if top < 200 else GREY
+                p.box(222 + 76 * k, y, 70, 44, word, fill, size=14)
+            if row:
+                p.arrow((447, y - 1), (447, y - 21))
+        p.arrow((676, top + 32), (706, top + 32))
+        p.text(712, top + 32, verb, size=13, anchor="start")
+    p.arrow((520, 52), (523, 52), (523, 246), (494, 263))
+    p.text(532, 236, "this one vector is copied", size=13, anchor="start", italic=True)
+    p.text(712, 309, "(alone it wrote: fait)", size=13, anchor="start", italic=True)
+    return p.svg()
+
+
 PICTURES = {
     draw.__name__: draw
     for draw in (
@@ -1340,6 +1408,8 @@ PICTURES = {
         instalments,
         number_formats,
         two_replicas,
+        head_off,
+        patching,
     )
 }
 

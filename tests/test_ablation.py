@@ -10,7 +10,14 @@ from pytorch_twins import all_ways_to_compile, compiled, small_model
 from safetensors.torch import save
 
 from tutor import load_pretrained, record_attention
-from tutor.evaluation.ablation import all_heads, attention_of, without_heads
+from tutor.evaluation.ablation import (
+    all_heads,
+    attention_of,
+    patched,
+    places_of,
+    record_vectors,
+    without_heads,
+)
 from tutor.evaluation.scoring import exact_match
 from tutor.models import small as small_models
 from tutor.models.small import (
@@ -32,8 +39,20 @@ MODEL = small_model(d_k=4, d_v=5)  # 2 layers of 3 heads on each side
 HEADS = all_heads(MODEL)
 
 
+OTHER = torch.tensor([[4, 10, 6, 7, 3], [8, 9, 5, 3, 0]])  # another source of the same shape
+OTHER_TARGET = torch.tensor([[2, 4, 9], [2, 7, 8]])
+
+
 def hooks(model):
-    return sum(len(module._forward_hooks) for module in model.modules())
+    return sum(
+        len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules()
+    )
+
+
+def vectors_of(model, source, target):
+    with record_vectors(model) as vectors:
+        model(source, target)
+    return vectors
 
 
 def test_every_head_is_listed_once_and_found():
@@ -106,6 +125,140 @@ def test_greedy_decoding_feels_it_at_every_step():
         assert (rows[head] == 0).all()
         others = [other for other in range(4) if other != head]
         torch.testing.assert_close(rows[others], torch.ones_like(rows[others]))
+
+
+@pytest.mark.parametrize("head", [("cross", 1, 2), ("encoder", 0, 0)])
+def test_a_head_that_never_ran_is_no_finding(head):
+    with pytest.raises(RuntimeError, match="Nothing was switched off at"):
+        with without_heads(MODEL, [head]):
+            MODEL.embed(SOURCE)
+    assert hooks(MODEL) == 0
+
+
+# ---- vectors of one run in another
+
+
+def test_recorded_vectors_are_those_of_the_layers():
+    vectors = vectors_of(MODEL, SOURCE, TARGET)
+    assert {side: len(each) for side, each in vectors.items()} == {"encoder": 3, "decoder": 3}
+    assert vectors["encoder"][0].equal(MODEL.embed(SOURCE))
+    assert vectors["decoder"][0].equal(MODEL.embed(TARGET))
+    assert MODEL.encoder.norm(vectors["encoder"][-1]).equal(MODEL.encode(SOURCE))
+    layer = MODEL.decoder.layers[1]
+    assert all(not X.requires_grad for each in vectors.values() for X in each)
+    with record_vectors(MODEL) as again:
+        X = torch.randn(1, 4, 12, dtype=torch.float64)
+        layer(X, X)
+    assert again["decoder"][1].equal(X) and again["encoder"][0] is None
+
+
+@given(st.sets(st.tuples(st.sampled_from(["encoder", "decoder"]), st.integers(0, 2),
+                         st.integers(0, 2))))  # fmt: skip
+def test_a_runs_own_vectors_change_nothing(places):
+    vectors = vectors_of(MODEL, SOURCE, TARGET)
+    with patched(MODEL, vectors, places):
+        again = MODEL(SOURCE, TARGET)
+    assert again.equal(MODEL(SOURCE, TARGET))
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("layer", [0, 1, 2])
+def test_all_vectors_of_a_layer_make_the_other_run(layer, norm_first):
+    model = small_model(norm_first=norm_first)
+    vectors = vectors_of(model, SOURCE, OTHER_TARGET)  # the same padding, so the same masks
+    source, target = SOURCE.where(SOURCE == 0, 10 - SOURCE), OTHER_TARGET.flip(1)
+    both = [("encoder", layer, s) for s in range(5)] + [("decoder", layer, t) for t in range(3)]
+    with patched(model, vectors, both):
+        patched_run = model(source, target)
+    assert patched_run.equal(model(SOURCE, OTHER_TARGET))
+    assert not model(source, target).equal(patched_run)
+
+
+def test_one_vector_is_replaced_and_the_rest_computes_on():
+    vectors = vectors_of(MODEL, OTHER, TARGET)
+    with patched(MODEL, vectors, [("encoder", 1, 2)]), record_vectors(MODEL) as seen:
+        MODEL(SOURCE, TARGET)
+    whole = vectors_of(MODEL, SOURCE, TARGET)
+    assert seen["encoder"][0].equal(whole["encoder"][0])
+    X = whole["encoder"][1].clone()
+    X[:, 2] = vectors["encoder"][1][:, 2]
+    assert seen["encoder"][1].equal(X)  # who listens last hears what was put in
+    assert not seen["encoder"][2][:, 0].equal(whole["encoder"][2][:, 0])  # others hear it
+    assert seen["decoder"][0].equal(whole["decoder"][0])
+
+
+def test_later_tokens_alone_feel_a_patch_in_the_decoder():
+    vectors = vectors_of(MODEL, SOURCE, OTHER_TARGET)
+    with patched(MODEL, vectors, [("decoder", 1, 1)]):
+        there = MODEL(SOURCE, TARGET)
+    whole = MODEL(SOURCE, TARGET)
+    assert there[:, 0].equal(whole[:, 0]) and not there[0, 1:].equal(whole[0, 1:])
+
+
+def test_after_the_block_nothing_is_patched_and_vectors_are_not_changed():
+    whole, vectors = MODEL(SOURCE, TARGET), vectors_of(MODEL, OTHER, TARGET)
+    kept = copy.deepcopy(vectors)
+    with patched(MODEL, vectors, [("encoder", 0, 1), ("encoder", 0, 2)]):
+        assert hooks(MODEL) == 2
+        assert not MODEL(SOURCE, TARGET).equal(whole)
+    with pytest.raises(ZeroDivisionError), patched(MODEL, vectors, [("encoder", 0, 1)]):
+        raise ZeroDivisionError
+    assert hooks(MODEL) == 0 and MODEL(SOURCE, TARGET).equal(whole)
+    assert all(x.equal(y) for side in kept for x, y in zip(kept[side], vectors[side], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        (("cross", 0, 0), "A side is 'encoder' or 'decoder', not 'cross'"),
+        (("encoder", 3, 0), "There is no layer 3: 0 to 2"),
+        (("encoder", -1, 0), "There is no layer -1"),
+        (("encoder", 0, 5), "There is no position 5: the other run has 5"),
+        (("decoder", 0, -1), "There is no position -1"),
+    ],
+)
+def test_a_place_that_is_not_there_is_refused(place, message):
+    vectors = vectors_of(MODEL, SOURCE, TARGET)
+    with pytest.raises(ValueError, match=message):
+        with patched(MODEL, vectors, [("encoder", 0, 0), place]):
+            pass
+    assert hooks(MODEL) == 0
+
+
+def test_runs_that_do_not_fit_are_refused():
+    vectors = vectors_of(MODEL, SOURCE, TARGET)
+    with pytest.raises(ValueError, match="as many sentences and tokens"):
+        with patched(MODEL, vectors, [("encoder", 0, 0)]):
+            MODEL(SOURCE[:, :3], TARGET)
+    with record_vectors(MODEL) as half:
+        MODEL.encode(SOURCE)
+    with pytest.raises(ValueError, match="has no vectors of the decoder"):
+        with patched(MODEL, half, [("decoder", 0, 0)]):
+            pass
+    assert hooks(MODEL) == 0
+
+
+def test_a_patch_that_never_ran_is_no_finding():
+    translator = load_small(0)
+    source = torch.tensor(translator.encode(["A dog is eating."]))
+    vectors = vectors_of(translator.model, source, torch.tensor([[2, 6]]))
+    with pytest.raises(RuntimeError, match=r"Nothing was patched at \('decoder', 1, 1\)"):
+        with patched(translator.model, vectors, [("encoder", 0, 0), ("decoder", 1, 1)]):
+            translator.translate(["A dog is eating."])  # with a cache, which passes layers by
+    assert hooks(translator.model) == 0
+
+
+@all_ways_to_compile
+def test_a_compiled_model_is_patched_and_recorded_as_well(way):
+    model = small_model(num_layers=1)
+    vectors, places = vectors_of(model, OTHER, TARGET), [("encoder", 1, 1), ("decoder", 0, 2)]
+    with patched(model, vectors, places):
+        expected = model(SOURCE, TARGET)
+    run, model = compiled(model, way, SOURCE, TARGET)
+    with patched(model, vectors, places), record_vectors(model) as seen:
+        assert torch.allclose(run(SOURCE, TARGET), expected)
+    assert len(places_of(model, "encoder")) == len(seen["encoder"]) == 2
+    assert seen["encoder"][1][:, 1].equal(vectors["encoder"][1][:, 1])
 
 
 # ---- the small models

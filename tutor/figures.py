@@ -78,19 +78,21 @@ def what_is_stable(figure):
 
 
 def heat_map(
-    A, queries, keys, caption, title="", ax_labels=("queries", "keys"), numbers=None, varies=None
-):
+    A, queries, keys, caption, title="", ax_labels=("queries", "keys"), numbers=None, varies=None,
+    label="weight",
+):  # fmt: skip
     """One matrix of weights between 0 and 1 as a heat map, rows and columns named.
 
     A: (T, S); queries and keys: their T and S names. numbers: write the weights into the cells
-    (None: if there are at most 64). varies: see `show`.
+    (None: if there are at most 64). varies: see `show`. label: what a number is, if not a weight.
     """
-    heat_maps({title: A}, queries, keys, caption, ax_labels, numbers, varies)
+    heat_maps({title: A}, queries, keys, caption, ax_labels, numbers, varies, label)
 
 
 def heat_maps(
-    matrices, queries, keys, caption, ax_labels=("queries", "keys"), numbers=None, varies=None
-):
+    matrices, queries, keys, caption, ax_labels=("queries", "keys"), numbers=None, varies=None,
+    label="weight",
+):  # fmt: skip
     """Several matrices side by side: a dict from title to A (T, S). See `heat_map`."""
     T, S = len(queries), len(keys)
     if numbers is None:
@@ -115,7 +117,7 @@ def heat_maps(
         last = ax is axes[0][-1]
         sns.heatmap(
             A.numpy(), vmin=0, vmax=1, cmap="cividis", annot=numbers, fmt=".2f", square=True,
-            cbar=last, cbar_kws={"label": "weight", "shrink": 0.8}, linewidths=0.5, ax=ax,
+            cbar=last, cbar_kws={"label": label, "shrink": 0.8}, linewidths=0.5, ax=ax,
             xticklabels=keys, yticklabels=queries, annot_kws={"size": 9},
         )  # fmt: skip
         ax.set_title(title)
@@ -123,11 +125,11 @@ def heat_maps(
         ax.set_ylabel(ax_labels[0] if ax is axes[0][0] else "")
         ax.tick_params(axis="y", rotation=0)
         ax.tick_params(axis="x", rotation=45 if max(map(len, map(str, keys))) > 3 else 0)
-        words.append(in_words(A, queries, keys, title, varies))
+        words.append(in_words(A, queries, keys, title, varies, label))
     show(figure, caption, " ".join(words), varies)
 
 
-def in_words(A, queries, keys, title="", varies=None):
+def in_words(A, queries, keys, title="", varies=None, label="weight"):
     """A heat map as text: its size and, row by row, the largest weight, to one decimal.
 
     Where the weights vary from machine to machine, only what has more than half of a row.
@@ -143,7 +145,7 @@ def in_words(A, queries, keys, title="", varies=None):
         rows.append(f"{query} to {most}")
     name = f" «{title}»" if title else ""
     head = f"Heat map{name} of {len(queries)} rows and {len(keys)} columns."
-    what = "More than half" if varies else "Largest weight"
+    what = "More than half" if varies else f"Largest {label}"
     return f"{head} {what} in each row: {', '.join(rows)}."
 
 
@@ -338,7 +340,7 @@ def kept_tokens(rows, caption, alt, varies=None):
 
 
 def intervals(found, caption, alt, label="BLEU above greedy decoding"):
-    """Chapter 08: dots with intervals; found: a dict from name to (value, low, high)."""
+    """Dots with intervals; found: a dict from name to (value, low, high)."""
     figure, ax = plt.subplots(figsize=(6.4, 0.42 * len(found) + 1.1), layout="constrained")
     for i, (value, low, high) in enumerate(found.values()):
         ax.plot([low, high], [i, i], color=COLOURS[1], linewidth=3)
@@ -652,3 +654,34 @@ def magnitudes(lines, regions, caption):
         "to the right."
     )
     show(figure, caption, alt, varies="rounding")
+
+
+def head_costs(costs, marked, caption):
+    """Chapter 10: a bar a head; costs: a dict from (kind, layer, head) to sentences lost of 100.
+
+    marked: a dict from a name to the head whose bar is hatched and named.
+    """
+    names = {head: name for name, head in marked.items()}
+    figure, ax = plt.subplots(figsize=(7.4, 2.9), layout="constrained")
+    for i, (head, cost) in enumerate(costs.items()):
+        bar = dict(color=COLOURS[1])
+        if head in names:
+            bar = dict(color=COLOURS[3], edgecolor="black", hatch="///")
+            ax.text(i, max(cost, 0) + 0.4, names[head], ha="center", fontsize=9)
+        ax.bar(i, cost, **bar)
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.set_xticks(range(len(costs)), [f"{layer}, {m}" for _, layer, m in costs], rotation=90)
+    ax.set(ylabel="sentences lost of 100", xlabel="layer, head")
+    kinds = [kind for kind, _, _ in costs]
+    for kind in dict.fromkeys(kinds):
+        middle = kinds.index(kind) + (kinds.count(kind) - 1) / 2
+        ax.text(middle, 1.02, kind, transform=ax.get_xaxis_transform(), ha="center",
+                style="italic")  # fmt: skip
+        if kinds.index(kind):
+            ax.axvline(kinds.index(kind) - 0.5, color="#b0b0b0", linewidth=1, zorder=0)
+    sns.despine(ax=ax)
+    most = sorted(costs, key=costs.get, reverse=True)[:3]
+    said = ", ".join(f"{head} {costs[head]:.0f}" for head in most)
+    named = ", ".join(f"{name} {costs[head]:.0f}" for name, head in marked.items())
+    show(figure, caption, f"Bars for {len(costs)} heads, sentences lost of 100. Highest: {said}. "
+         f"Hatched: {named}.")  # fmt: skip

@@ -1,6 +1,12 @@
 """How good a translator is, and what its heads do (chapters 07 to 10)."""
 
-from tutor.evaluation.ablation import all_heads, attention_of, without_heads
+from tutor.evaluation.ablation import (
+    all_heads,
+    attention_of,
+    patched,
+    record_vectors,
+    without_heads,
+)
 from tutor.evaluation.alignment import (
     STEPS,
     aligned_batch,
@@ -46,6 +52,8 @@ __all__ = [
     "gains",
     "measure",
     "moses_bleu",
+    "patched",
+    "record_vectors",
     "same_sort",
     "without_heads",
     "word_maps",

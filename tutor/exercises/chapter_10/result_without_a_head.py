@@ -59,47 +59,30 @@ result_without_a_head = Exercise(
     section="Switching a head off",
     kind=WRITE,
     title="Take a head away",
-    goal="Switch one head off by its rows of $W^O$.",
-    difficulty=3,
+    goal="Switch one head off before the heads are brought together.",
+    difficulty=2,
     importance=4,
-    minutes=12,
+    minutes=6,
     text="""\
 The heads of an attention have done their work; `Y` holds their results. What is left is to put the
-results side by side and to multiply with $W^O$. Do so, but let one head add nothing: set its rows
-of $W^O$ to zero. The caller still needs the whole $W^O$, so do that on a copy.
-
-Whoever likes may silence the head in `Y` in place of $W^O$; the numbers are the same.""",
+results side by side and to multiply with $W^O$. Do so, but let one head add nothing. The caller
+still needs `Y` and the whole `W_O`, so work on a copy.""",
     hints=(
-        "Which columns belong to the head, once all results stand side by side? Its rows of $W^O$ "
-        "have the same numbers.",
-        "Head 0 has rows 0 to $d_v - 1$, and each further head the next $d_v$ rows. `W_O.clone()` "
-        "is a copy.",
-        "Set rows `head * d_v : (head + 1) * d_v` of the copy to 0. "
-        "`Y.transpose(1, 2).flatten(2)` puts the heads side by side, (N, T, h * d_v).",
+        "A head that hands over zeros adds zeros. `Y.clone()` is a copy.",
+        "The heads are the second dimension: `Y[:, head] = 0.0`, on the copy.",
+        "`Y.transpose(1, 2).flatten(2)` puts the heads side by side, (N, T, h * d_v). Multiply "
+        "that with `W_O`.",
     ),
     stub='''\
 def result_without_a_head(Y, W_O, head):
-    """The result of many heads, without one of them.
-
-    Y: float tensor (N, h, T, d_v), the results of the heads
-    W_O: float tensor (h * d_v, d_model), the way out
-    head: int, the head that is to add nothing, from 0
-    Returns float tensor (N, T, d_model)
-    """
-    raise NotImplementedError
+    """Y: (N, h, T, d_v), W_O: (h * d_v, d_model). Returns (N, T, d_model)."""
+    ...  # three lines: silence the head in a copy, put the heads side by side, multiply
 ''',
     solution='''\
 def result_without_a_head(Y, W_O, head):
-    """The result of many heads, without one of them.
-
-    Y: float tensor (N, h, T, d_v), the results of the heads
-    W_O: float tensor (h * d_v, d_model), the way out
-    head: int, the head that is to add nothing, from 0
-    Returns float tensor (N, T, d_model)
-    """
-    d_v = Y.shape[-1]
-    W_O = W_O.clone()
-    W_O[head * d_v : (head + 1) * d_v] = 0.0
+    """Y: (N, h, T, d_v), W_O: (h * d_v, d_model). Returns (N, T, d_model)."""
+    Y = Y.clone()
+    Y[:, head] = 0.0
     return Y.transpose(1, 2).flatten(2) @ W_O  # (N, T, d_model)
 ''',
     because="Heads add up behind W_O, so a head without rows is gone and the others stay.",
@@ -165,6 +148,11 @@ def result_without_a_head(Y, W_O, head):
         ),
     ),
     wrong={
+        """\
+def result_without_a_head(Y, W_O, head):
+    Y[:, head] = 0.0
+    return Y.transpose(1, 2).flatten(2) @ W_O
+""": "changes its argument `Y`",
         """\
 def result_without_a_head(Y, W_O, head):
     N, h, T, d_v = Y.shape
@@ -247,6 +235,13 @@ def result_without_a_head(Y, W_O, head):
     silent = Y.clone()
     silent[:, head] = 0
     return torch.cat(silent.unbind(dim=1), dim=-1) @ W_O
+""",
+        """\
+def result_without_a_head(Y, W_O, head):
+    d_v = Y.shape[-1]
+    W_O = W_O.clone()
+    W_O[head * d_v : (head + 1) * d_v] = 0.0
+    return Y.transpose(1, 2).flatten(2) @ W_O
 """,
         """\
 def result_without_a_head(Y, W_O, head):

@@ -22,8 +22,8 @@ things, and for two of them a measurement that would tell.""",
         "whether the weights were needed, and how this head and sentence were chosen.",
         "Which two names does a row have? What has happened to the vector at the place of *nurse* "
         "before the decoder sees it?",
-        "Two measurements of the chapter: replace the head's weights by even ones, or switch the "
-        "head off, and translate many sentences again.",
+        "Two measurements of the chapter: switch the head off and translate many sentences again; "
+        "or put vectors of another run, with another word, in at one place after the other.",
     ),
     stub='''\
 what_the_map_leaves_out = """
@@ -32,15 +32,14 @@ what_the_map_leaves_out = """
 ''',
     solution='''\
 what_the_map_leaves_out = """
-The map does not show that these weights were needed. Replace them by even ones in 100 sentences,
-translate again, and see how far exact match falls. Nor does it show that the head matters: switch
-it off and count what is lost. Without the best aligner of the small model that was only a few
-sentences; without another head with a worse map it was far more. A row has two names: it writes one
-token and has read the one before, so one must first measure at which step this head aligns. The
-column is called nurse, but its key and value come from the encoder, where all places have been
-mixed. A weight does not say how long the vector is that comes in with it, nor what later layers
-make of it. And one sentence proves nothing: choose the head on validation sentences, and report its
-error rate on others.
+The map does not show that the head matters: switch it off and count what is lost on many test
+sentences. The best aligners of the small models cost little, and heads with worse maps cost more.
+The column is called nurse, but the vector at that place comes from the encoder and holds its
+neighbours too. Put the vector of that place from a run with another profession into this run, layer
+by layer, and see where the translation turns; a vector from a run that differs in something else is
+the control. A row has two names: it writes one token and has read the one before. A weight does not
+say how long the vector is that comes in with it, nor what later layers make of it. And one sentence
+proves nothing: choose the head on validation sentences, and report its cost on others.
 """
 ''',
     because="Nobody has judged it yet: compare it with the rubric beside the solution.",
@@ -61,7 +60,8 @@ error rate on others.
 
 2 points at most for measurements that fit, 1 for each:
 
-- even weights, or the head switched off, over many sentences;
+- the head switched off, or its weights made even, over many sentences;
+- vectors of another run put in at one place, with a control;
 - the error rate at both steps, against gold links;
 - choosing on validation and reporting on test, or an untrained model beside it;
 - changing a neighbouring word and seeing the vectors move.

@@ -1,0 +1,177 @@
+"""Is one head costlier than another?"""
+
+import math
+
+import torch
+
+from tutor.check.exercise import WRITE, Exercise
+
+Z = 1.96
+
+
+def _difference(whole, without_a, without_b):
+    """From the counts of the sentences on which the two disagree."""
+    a_lost = (without_b & ~without_a).sum().item()  # right without b, wrong without a
+    b_lost = (without_a & ~without_b).sum().item()
+    N = len(whole)
+    mean = (a_lost - b_lost) / N
+    square = ((a_lost + b_lost) / N - mean**2) * N / (N - 1)
+    return 100 * mean, 100 * Z * math.sqrt(square / N)
+
+
+def _of(differences, width=None):
+    """Mean and half width in percent, from one number a sentence."""
+    d = differences.double()
+    half = 100 * Z * d.std() / len(d) ** 0.5 if width is None else width(d)
+    return 100 * d.mean().item(), float(half)
+
+
+def _unpaired(whole, without_a, without_b):
+    mean, _ = _of(without_b.double() - without_a.double())
+    variance = sum((whole.double() - x.double()).var() / len(whole) for x in (without_a, without_b))
+    return mean, 100 * Z * float(variance) ** 0.5
+
+
+def _cases_of_counts():
+    for N, p, q in [(8, 0.4, 0.2), (50, 0.3, 0.1), (500, 0.2, 0.15), (500, 0.03, 0.25)]:
+        whole = torch.rand(N) > 0.05
+        yield whole, whole & (torch.rand(N) > p), whole & (torch.rand(N) > q)
+
+
+def _d(whole, without_a, without_b):
+    return without_b.double() - without_a.double()
+
+
+costlier_head = Exercise(
+    name="costlier_head",
+    chapter="10",
+    section="Two heads, three seeds",
+    kind=WRITE,
+    title="Is one head costlier than another?",
+    goal="Compare two costs on the same sentences, with an interval.",
+    difficulty=3,
+    importance=4,
+    minutes=12,
+    text="""\
+The intervals of two heads overlap. Does that mean that their costs may be equal? Not yet: both were
+measured on the *same* sentences, and a hard sentence is hard for both. So look at the difference
+sentence by sentence.
+
+`whole`, `without_a` and `without_b` say which sentences are right with all heads, without head a,
+and without head b. Return the cost of a less the cost of b, in sentences lost of 100, and half the
+width of its interval: 1.96 times the standard deviation of the differences, divided by the root of
+$N$.""",
+    hints=(
+        "Write down both costs of one sentence and subtract. Which of the three tensors falls out?",
+        "One number a sentence: 1 if it is right without b alone, -1 if it is right without a "
+        "alone, otherwise 0. Booleans must become floats before they are subtracted.",
+        "`d = 100 * (without_b.double() - without_a.double())`; return `d.mean().item()` and "
+        "`1.96 * d.std().item() / len(d) ** 0.5`.",
+    ),
+    stub='''\
+def costlier_head(whole, without_a, without_b):
+    """By how much head a costs more than head b, with half the width of an interval.
+
+    whole, without_a, without_b: boolean tensors (N), which sentences are right
+    Returns two floats, in sentences of 100
+    """
+    raise NotImplementedError
+''',
+    solution='''\
+def costlier_head(whole, without_a, without_b):
+    """By how much head a costs more than head b, with half the width of an interval.
+
+    whole, without_a, without_b: boolean tensors (N), which sentences are right
+    Returns two floats, in sentences of 100
+    """
+    d = 100 * (without_b.double() - without_a.double())  # (N,); `whole` falls out
+    return d.mean().item(), 1.96 * d.std().item() / len(d) ** 0.5
+''',
+    because="Pairing leaves out what both heads share, so its interval is often the narrower one.",
+    reference=_difference,
+    cases=_cases_of_counts,
+    tolerance=1e-3,
+    mistakes=(
+        (
+            "The sign is turned: without the costlier head fewer sentences are right.",
+            lambda *given: (lambda m, h: (-m, h))(*_of(_d(*given))),
+        ),
+        (
+            "Your interval treats the two costs as if they came from different sentences. Take the "
+            "difference first, then its standard deviation.",
+            _unpaired,
+        ),
+        (
+            "The root of N is missing: a mean of N sentences varies less than one sentence.",
+            lambda *given: _of(_d(*given), lambda d: 100 * Z * d.std()),
+        ),
+        (
+            "You divide by N; the standard deviation of a mean shrinks with the root of N.",
+            lambda *given: _of(_d(*given), lambda d: 100 * Z * d.std() / len(d)),
+        ),
+        (
+            "You return the standard error; half the interval is 1.96 of them.",
+            lambda *given: _of(_d(*given), lambda d: 100 * d.std() / len(d) ** 0.5),
+        ),
+        (
+            "You return the whole width; half of it is asked for.",
+            lambda *given: _of(_d(*given), lambda d: 200 * Z * d.std() / len(d) ** 0.5),
+        ),
+        (
+            "Your numbers are shares; asked for are sentences of 100.",
+            lambda *given: tuple(x / 100 for x in _difference(*given)),
+        ),
+        (
+            "You return the cost of head a alone.",
+            lambda whole, a, b: _of(whole.double() - a.double()),
+        ),
+        (
+            "You took the variance; the interval needs its root, the standard deviation.",
+            lambda *given: _of(_d(*given), lambda d: 100 * Z * d.var() / len(d) ** 0.5),
+        ),
+    ),
+    wrong={
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * (without_a.double() - without_b.double())
+    return d.mean().item(), 1.96 * d.std().item() / len(d) ** 0.5
+""": "sign is turned",
+        """\
+def costlier_head(whole, without_a, without_b):
+    a = 100 * (whole.double() - without_a.double())
+    b = 100 * (whole.double() - without_b.double())
+    half = 1.96 * ((a.var() + b.var()) / len(a)).sqrt()
+    return (a.mean() - b.mean()).item(), half.item()
+""": "Take the difference first",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * (without_b.double() - without_a.double())
+    return d.mean().item(), 1.96 * d.std().item()
+""": "root of N is missing",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = without_b.double() - without_a.double()
+    return d.mean().item(), 1.96 * d.std().item() / len(d) ** 0.5
+""": "sentences of 100",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * (whole.double() - without_a.double())
+    return d.mean().item(), 1.96 * d.std().item() / len(d) ** 0.5
+""": "head a alone",
+    },
+    right=(
+        """\
+def costlier_head(whole, without_a, without_b):
+    a = 100 * (whole.float() - without_a.float())
+    b = 100 * (whole.float() - without_b.float())
+    return (a - b).mean().item(), 1.96 * (a - b).std().item() / math.sqrt(len(a))
+""",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = [100 * (int(b) - int(a)) for a, b in zip(without_a, without_b)]
+    mean = sum(d) / len(d)
+    spread = (sum((x - mean) ** 2 for x in d) / (len(d) - 1)) ** 0.5
+    return mean, 1.96 * spread / len(d) ** 0.5
+""",
+    ),
+)
