@@ -30,7 +30,6 @@ SECTIONS = ("What can go wrong", "Summary", "Your turn", "Sources", "Symbols")
 MAX_LINES, MEDIAN_LINES, MAX_WORDS, MIN_ALT, MAX_BYTES = 25, 8, 35, 30, 1_000_000
 PAGE_WORDS, PAGE_CELLS, SUMMARY_LINES = 3000, 70, 6
 WRITTEN_IN = {"01", "02", "03", "04", "05", "06", "07", "08", "13", "15", "16"}
-OLD_BEAT = set()
 
 
 @dataclass
@@ -57,10 +56,6 @@ class Page:
     @property
     def chapter(self) -> str:
         return self.name[:2]
-
-    @property
-    def is_old(self) -> bool:
-        return self.chapter in OLD_BEAT
 
     @property
     def is_start(self) -> bool:
@@ -212,7 +207,7 @@ def places_to_write(page: Page) -> list[str]:
     wanted = on_page(page.chapter) if page.chapter in chapters_with_exercises() else ()
     if sorted(names) != sorted(wanted):
         said.append(f"the page has the stubs {names}, but ON_PAGE names {list(wanted)}")
-    if page.chapter in WRITTEN_IN - OLD_BEAT and len(names) < 2:
+    if page.chapter in WRITTEN_IN and len(names) < 2:
         said.append(f"{len(names)} places to write, at least 2 are wanted")
     return said
 
@@ -231,8 +226,6 @@ NOT_WRITTEN = "Not yet. This is not written yet"
 
 def length(page: Page) -> list[str]:
     """At most 3,000 words outside folds, 70 cells, and a summary of six lines."""
-    if page.is_old:
-        return []
     words, cells = count_words(page.notebook), len(page.notebook.cells)
     text = "\n".join(cell.source for _, cell in page.cells("markdown"))
     summary = re.search(r"^## Summary\n(.*?)(?=^## |\Z)", text, re.M | re.S)
@@ -245,8 +238,6 @@ def length(page: Page) -> list[str]:
 
 def minutes(page: Page) -> list[str]:
     """The opening cell names the minutes that `python -m tutor.build minutes` computes."""
-    if page.is_old:
-        return []
     wanted = f"{reading_minutes(page.notebook, page.chapter)} minutes to read, "
     if exercise_minutes(page.chapter):
         wanted += f"{exercise_minutes(page.chapter)} minutes for the exercises, "
@@ -294,16 +285,9 @@ def opening(page: Page) -> list[str]:
 def symbol_table(page: Page) -> list[str]:
     """`## Symbols` ends the page with rows of the course's one table, word for word (not in 00).
 
-    The table is notebooks/symbols.md. Pages that are still to be rewritten have a table of their
-    own in the second cell.
+    The table is notebooks/symbols.md.
     """
     if page.is_start:
-        return []
-    if page.is_old:
-        second = page.notebook.cells[1] if len(page.notebook.cells) > 1 else None
-        lines = second.source.splitlines() if second and second.cell_type == "markdown" else []
-        if SYMBOL_TABLE not in [re.sub(r"\s+", " ", line.strip()) for line in lines]:
-            return [f"the second cell has no table with the header {SYMBOL_TABLE}"]
         return []
     text = "\n".join(cell.source for _, cell in page.cells("markdown"))
     rows = rows_of(text.partition("\n## Symbols\n")[2])
@@ -322,12 +306,11 @@ def sections(page: Page) -> list[str]:
     """The closing sections are there, in order: headings of the second level (not in 00)."""
     if page.is_start:
         return []
-    wanted = SECTIONS[:-1] if page.is_old else SECTIONS
     text = "\n".join(prose(cell.source) for _, cell in page.cells("markdown"))
-    found = [h for h in re.findall(r"^## (.+?)\s*$", text, re.M) if h in wanted]
-    said = [f"there is no section '## {name}'" for name in wanted if name not in found]
-    if not said and found[1 - len(wanted) :] != list(wanted[1:]):
-        said.append(f"the page does not end with {', '.join(wanted[1:])}, in this order")
+    found = [h for h in re.findall(r"^## (.+?)\s*$", text, re.M) if h in SECTIONS]
+    said = [f"there is no section '## {name}'" for name in SECTIONS if name not in found]
+    if not said and found[1 - len(SECTIONS) :] != list(SECTIONS[1:]):
+        said.append(f"the page does not end with {', '.join(SECTIONS[1:])}, in this order")
     return said
 
 
@@ -392,7 +375,6 @@ def native_english(page: Page) -> list[str]:
     return [
         f"cell {i} says {found[0]!r}; better: {better}"
         for i, cell in page.cells("markdown")
-        if not page.is_old
         for pattern, better in GERMANISMS
         for found in re.finditer(pattern, prose(cell.source), re.M)
     ]

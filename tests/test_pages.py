@@ -3,14 +3,14 @@
 import lab
 import nbformat
 import pytest
-from house_rules import NOTEBOOKS, OLD_BEAT
+from house_rules import NOTEBOOKS
 from nbconvert import HTMLExporter
 from nbconvert.preprocessors import TagRemovePreprocessor
 from traitlets.config import Config
 
 SCREEN, SCREENS, WIDTH = 1000, 4, 1100  # pixels
 PICTURE = 80  # pixels; what is lower is a badge or a rule
-PAGES = [p for p in sorted(NOTEBOOKS.glob("*.ipynb")) if p.stem[:2] not in OLD_BEAT]
+PAGES = sorted(NOTEBOOKS.glob("*.ipynb"))
 
 # Top and bottom of every picture, and where the main line ends: at the summary.
 MEASURE = """() => {
