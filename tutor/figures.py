@@ -448,18 +448,23 @@ def rectangles(panels, caption, alt):
     show(figure, caption, alt)
 
 
-def head_rates(columns, lines, caption, alt):
+def head_rates(columns, lines, caption, alt, named=()):
     """Chapter 09: alignment error rates, each head a mark, and baselines as lines, named outside.
 
     columns: a dict from name to {step: rates}, of any shape; lines: a dict from name to rate.
+    named: marks to name, a dict from (column, step) to {index of the head: name}.
     """
     figure, ax = plt.subplots(figsize=(7.4, 4.2), layout="constrained")
     steps = list(next(iter(columns.values())))
     for k, (step, marker) in enumerate(zip(steps, "o^", strict=True)):
-        for x, rates in enumerate(columns.values()):
-            y = rates[step].flatten().sort().values
-            ax.plot(x + 0.4 * k - 0.2 + torch.linspace(-0.12, 0.12, len(y)), y, marker,
-                    color=COLOURS[2 * k], label=None if x else f"{step} step")  # fmt: skip
+        for x, (column, rates) in enumerate(columns.items()):
+            y = rates[step].flatten()
+            places = x + 0.4 * k - 0.2 + torch.linspace(-0.12, 0.12, len(y))
+            ax.plot(places, y, marker, color=COLOURS[2 * k],
+                    label=None if x else f"{step} step")  # fmt: skip
+            for m, name in dict(named).get((column, step), {}).items():
+                ax.annotate(name, (places[m], y[m]), (0, -12), textcoords="offset points",
+                            ha="center", va="center", fontsize=9)  # fmt: skip
     right, below = len(columns) - 0.5, -1.0
     for name, y in sorted(lines.items(), key=lambda line: line[1]):
         below = max(y, below + 0.06)  # so that names do not overlap

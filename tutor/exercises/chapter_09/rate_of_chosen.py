@@ -41,7 +41,7 @@ head that is best on validation, and return its rate on test.""",
     stub='''\
 def rate_of_chosen(on_val, on_test):
     """Error rates (L, h) of the same heads on two splits. Returns one of them."""
-    ...  # one line; `argmin()` counts through the flattened table
+    ...  # one line
 ''',
     solution="""\
 def rate_of_chosen(on_val, on_test):
