@@ -803,6 +803,10 @@ def test_not_written(triple):
     ...
 
 
+def test_that_passes_by(triple):
+    pass
+
+
 TESTS = {
     good_test: None,
     test_that_returns: None,
@@ -826,6 +830,7 @@ TESTS = {
     test_without_arguments: "it raises TypeError: test_without_arguments() takes 0 positional",
     test_without_end: "was stopped after 0.3 seconds",
     test_not_written: "put your lines in place of `...`",
+    test_that_passes_by: "put your lines in place of `pass`",
     blank: "put your lines in place of `raise NotImplementedError`",
     True: "Hand over `test_triple` itself",
     exits: "leaves the program",
@@ -947,6 +952,13 @@ def test_check_prints_and_in_grading_raises(capsys):
     with pytest.raises(AttributeError, match="no exercise 'atend'; the nearest name is 'attend'"):
         check.atend  # noqa: B018
     assert {"attend", "examine"} <= set(dir(check))
+
+
+def test_a_good_test_is_told_what_it_was_tried_on(capsys):
+    check.Check(TEST_OF_TRIPLE)(good_test)
+    assert capsys.readouterr().out == (
+        "Right. It passes 2 right functions and catches all 4 mutants.\n"
+    )
 
 
 def test_audit_counts_every_sort_of_defect(capsys):

@@ -137,7 +137,7 @@ def add(words, memory):
 RIGHT_BUT_SLOW = {
     "write_a_translation": lambda: (sum, add, [1, 2], 3),
     "keys_while_writing": lambda: (torch.square, torch.randn(5, 4)),
-    "logits_of_the_newest": lambda: (torch.randn(2, 5, 4), torch.randn(9, 4)),
+    "logits_while_writing": lambda: (torch.randn(2, 5, 4), torch.randn(9, 4)),
     "vectors_of_words": lambda: (torch.tensor([3, 1, 1]), torch.randn(9, 4)),
     "queries_of_all_heads": lambda: (torch.randn(3, 8), torch.randn(8, 8), 4),
     "layers_of_a_stack": lambda: (lambda: nn.Linear(2, 2), 3),
@@ -222,6 +222,23 @@ def test_the_first_check_of_a_task_that_fails_is_the_one_that_names_the_mistake(
     failing = [other.name for other in TASKS[exhibit.task] if not other.passes(exhibit.wrong)]
     assert failing[0] == exhibit.name
     assert all(other.passes(exhibit.mended) for other in TASKS[exhibit.task])
+
+
+@pytest.mark.parametrize(
+    ("test", "code"),
+    [
+        ("mask_of_the_future", "mask_of_what_follows"),
+        ("grow_the_beams", "grow_and_add_up"),
+        ("grow_and_add_up", "grow_the_beams"),
+    ],
+)
+def test_a_test_lets_its_neighbour_pass_as_the_page_says(test, code):
+    assert museum.EXHIBITS[test].passes(museum.EXHIBITS[code].wrong)
+
+
+def test_a_rebuilt_layer_is_not_compared_with_a_fresh_one():
+    fresh_only = museum.EXHIBITS["rebuild_a_new_layer"].wrong
+    assert not museum.EXHIBITS["rebuild_a_layer"].passes(fresh_only)
 
 
 def layer_norm(X, eps=1e-5):

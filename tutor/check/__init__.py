@@ -17,7 +17,7 @@ to the test.
 """
 
 from tutor.check.examine import examine
-from tutor.check.exercise import EXPLAIN, Exercise
+from tutor.check.exercise import EXPLAIN, TEST, Exercise
 
 __all__ = ["Check", "Exercise", "examine"]
 
@@ -47,8 +47,11 @@ class Check:
         else:
             wrong = examine(self.exercise, answer, hidden=hidden)
         if wrong is None:
-            said = "Noted." if self.exercise.kind == EXPLAIN else "Right."
-            print(" ".join(filter(None, [said, self.exercise.because])))
+            said = ["Noted." if self.exercise.kind == EXPLAIN else "Right."]
+            if self.exercise.kind == TEST:
+                right, wrongs = len(self.exercise.twins), len(self.exercise.mutants)
+                said.append(f"It passes {right} right functions and catches all {wrongs} mutants.")
+            print(" ".join(filter(None, [*said, self.exercise.because])))
         elif grade:
             raise AssertionError(wrong)
         else:

@@ -4,6 +4,7 @@ import _thread
 import contextlib
 import copy
 import dis
+import inspect
 import io
 import linecache
 import random
@@ -68,12 +69,21 @@ class PrintsTooMuch(BaseException):
 
 
 def is_blank(answer):
-    """Is the body of a function, or of a class's `forward`, nothing but `...`?"""
+    """Is the body of a function, or of a class's `forward`, nothing but `...` or `pass`?"""
     code = getattr(getattr(answer, "forward", answer), "__code__", None)
     if code is None or code.co_name == "<lambda>":
         return False
     steps = {step.opname for step in dis.get_instructions(code)}
     return steps <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
+
+
+def gap_of(answer):
+    """What stands in a blank answer where its lines are missing: "pass" or "..."."""
+    try:
+        source = inspect.getsource(getattr(answer, "forward", answer))
+    except (OSError, TypeError):
+        return "..."
+    return "pass" if source.rstrip().endswith("pass") else "..."
 
 
 def run_guarded(exercise, answer, arguments, seconds=None, names=()):
@@ -130,7 +140,7 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
                 ) from None
         after = state()
     if value is ... or value is None and is_blank(answer):
-        raise Trouble(NOT_WRITTEN.format("..."))
+        raise Trouble(NOT_WRITTEN.format(gap_of(answer)))
     if called:
         name = min(called)
         private = name.startswith("_") or "<" in name

@@ -64,7 +64,7 @@ class weights_of_a_sentence:
 class weights_of_wide_words:
     """The scores are not divided by the square root of d_k, so that they grow with the width.
 
-    With few dimensions nobody sees a difference. With many the softmax is nearly one-hot from the
+    With few dimensions few notice it. With many the softmax is nearly one-hot from the
     start, and its gradient nearly zero.
     """
 
@@ -102,8 +102,8 @@ class weights_of_wide_words:
 class weights_with_a_mask:
     """A mask of zeros and ones is added to the scores, which moves weights and hides nothing.
 
-    `nn.MultiheadAttention` adds float masks, made of 0 and -inf. Who hands it zeros and ones gets
-    no error. With equal scores a hidden key even gains: e / (1 + e) = 0.73.
+    `nn.MultiheadAttention` adds float masks, made of 0 and -inf. Whoever hands it zeros and
+    ones gets no error. With equal scores a hidden key even gains: e / (1 + e) = 0.73.
     """
 
     test = "weights at masked places are exactly 0, and the others share the whole"
@@ -126,7 +126,7 @@ class weights_with_a_mask:
             Q, K, mask = torch.randn(T, 4), torch.randn(T, 4), causal_mask(T)
             A, visible = weights(Q, K, mask), weights(Q, K) * ~mask  # (T, S)
             assert (A[mask] == 0).all() and equal(A, visible / visible.sum(-1, keepdim=True))
-            assert equal(A[1, 1].logit(), (Q[1] @ (K[1] - K[0])) / math.sqrt(4))  # ()
+            assert equal(A[1, 1].logit(), Q[1] @ (K[1] - K[0]) / math.sqrt(4))  # (): scaled scores
 
     def demo(weights):
         A = weights(torch.zeros(1, 4), torch.zeros(2, 4), torch.tensor([[False, True]]))
@@ -502,7 +502,7 @@ class weights_of_one_head:
 
 
 @exhibit(WRONG, LEPELAARS)
-class three_of_four:
+class attend_by_projections:
     """Four projections are made, three meet an input: `zip` stops at the shortest and is silent.
 
     In the tutorial the fourth was left over, beside an output layer of its own. It has parameters,
@@ -539,7 +539,7 @@ class look_across:
     """Cross-attention is called as (memory, memory, X); the target asks, the memory answers.
 
     With source and target of one length the shape is right. But every row of the result is a mean
-    over all target tokens, those to come included.
+    over all target tokens, those to come included. It is right if `memory` is `X`.
     """
 
     test = "run it with T different from S"

@@ -120,11 +120,11 @@ class keys_while_writing:
 
 
 @exhibit(SLOW, "classrooms")
-class logits_of_the_newest:
+class logits_while_writing:
     """The logits of all T places are computed, and all but the last are thrown away.
 
     Training needs them all, writing needs one. The vocabulary is the widest matrix of the model, so
-    that this product is often the dearest.
+    that this product is often the most expensive.
     """
 
     test = "the work does not grow with T"

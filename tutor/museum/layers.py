@@ -92,7 +92,7 @@ class rebuild_a_layer:
     feed-forward network leads to the wrong place.
     """
 
-    test = "equal to `nn.TransformerEncoderLayer`"
+    test = "equal to `nn.TransformerEncoderLayer` with random parameters"
     shows = "equal to the layer: False"
 
     def wrong(layer, X):
@@ -109,6 +109,8 @@ class rebuild_a_layer:
 
     def judge(rebuilt):
         layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+        for p in layer.parameters():
+            nn.init.normal_(p)
         for T in (3, 5):
             X = torch.randn(2, T, 8)
             assert equal(rebuilt(layer, X), layer(X))

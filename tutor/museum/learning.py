@@ -48,7 +48,7 @@ class loss_of_the_next_word:
 
 @exhibit(WRONG, KERAS_TRANSLATOR, task="token_loss")
 class loss_of_a_batch:
-    """The loss counts padding, which is easy to foresee, and looks better than it is.
+    """The loss counts padding, which is easy to predict, so it looks better than it is.
 
     The longer the longest sentence of a batch, the more places are padding. A model that has
     learned to say padding there, and nothing else, has a small loss already.

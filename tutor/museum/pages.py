@@ -23,10 +23,11 @@ class look_up_words:
     """Ids may be as large as the number of rows; they must be smaller, for rows count from 0.
 
     "No bigger than the number of rows", said a text, and a guard was written from it. The id that
-    equals the number passes the guard and falls off the table.
+    equals the number passes the guard and falls off the table. Negative ids pass it, too, and are
+    served from the end of the table.
     """
 
-    test = "give the last id that is allowed, and the next"
+    test = "give the last id that is allowed, the next, and -1"
     shows = "IndexError: index 8 is out of bounds"
 
     def wrong(ids, table):
@@ -35,15 +36,17 @@ class look_up_words:
         return table[ids]  # (T, d_model)
 
     def mended(ids, table):
-        if ids.max() >= len(table):
-            raise ValueError(f"Ids must be below {len(table)}, the number of rows.")
+        if ids.min() < 0 or ids.max() >= len(table):
+            raise ValueError(f"Ids must be from 0 to {len(table) - 1}.")
         return table[ids]  # (T, d_model)
 
     def judge(look_up):
         table = torch.randn(8, 9)
         for ids in ([7], [0, 6, 4]):
             assert equal(look_up(torch.tensor(ids), table), table[ids])
-        assert what_happens(lambda: look_up(torch.tensor([8]), table)).startswith("ValueError")
+        for ids in ([8], [-1]):
+            said = what_happens(lambda ids=ids: look_up(torch.tensor(ids), table))
+            assert said.startswith("ValueError")
 
     def demo(look_up):
         return what_happens(lambda: look_up(torch.tensor([8]), torch.eye(8)))

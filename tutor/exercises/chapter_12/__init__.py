@@ -5,8 +5,6 @@ ORDER = (
     "sentences_stay_apart",
     "only_real_words",
     "queries_keys_values",
-    "all_four_at_work",
-    "inputs_and_mask",
     "test_causal_mask",
     "test_weights",
     "test_encoder",

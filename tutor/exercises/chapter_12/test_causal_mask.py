@@ -28,7 +28,8 @@ test_causal_mask = Exercise(
     text="""\
 This time **you write the test**, as in the file of tests of a project. It is given a function
 `causal_mask`. If the function is right, the test ends and nothing happens. If it is wrong, the test
-raises AssertionError, which is what `assert` does (or it returns `False`).
+raises AssertionError, which is what `assert` does (or it returns `False`; on a wrong function, any
+other exception counts as well).
 
 The check tries your test on several right functions, each written in its own way, and on eight
 *mutants*: right ones into which a mistake was put. It names the mutant that your test lets pass, or

@@ -72,7 +72,7 @@ def test_weights(weights):
             assert torch.allclose(A[n, t, seen], e.softmax(0), atol=1e-5)
             assert (A[n, t, mask[t]] == 0).all()
 ''',
-    because="A slow loop that nobody can get wrong is a good judge of a fast line.",
+    because="Sizes that all differ, and a mask that hides something, leave mistakes no cover.",
     twins={
         "puts minus infinity in place of hidden scores": lambda Q, K, mask: (
             _scores(Q, K).masked_fill(mask, -torch.inf).softmax(-1)
