@@ -58,9 +58,9 @@ measured on the *same* sentences, and a hard sentence is hard for both. So look 
 sentence by sentence.
 
 `whole`, `without_a` and `without_b` say which sentences are right with all heads, without head a,
-and without head b. Return the cost of a less the cost of b, in sentences lost of 100, and half the
-width of its interval: 1.96 times the standard deviation of the differences, divided by the root of
-$N$.""",
+and without head b. Return two numbers. The first is the cost of a less the cost of b, in sentences
+lost of 100. The second is half the width of its interval: 1.96 times the standard deviation of the
+differences, divided by the root of $N$.""",
     hints=(
         "Write down both costs of one sentence and subtract. Which of the three tensors falls out?",
         "One number a sentence: 1 if it is right without b alone, -1 if it is right without a "
