@@ -1191,6 +1191,48 @@ def in_proj_rows():
     return p.svg()
 
 
+def nn_encoder_layer():
+    p = Picture(
+        930, 310, "The encoder layer in PyTorch's names, in both orders",
+        "norm_first=False: self_attn, with in_proj_weight and out_proj, then plus, then norm1; then "
+        "linear1, ReLU and linear2, then plus, then norm2. norm_first=True: norm1, self_attn, plus, "
+        "then norm2, linear1, ReLU, linear2, plus. An arrow leads from the input of each sub-layer "
+        "around it to its plus.",
+    )  # fmt: skip
+    parts = {
+        "attend": (170, BLUE, "self_attn\nin_proj_weight, out_proj"),
+        "feed": (170, BLUE, "linear1, ReLU, linear2"),
+        "norm1": (80, YELLOW, "norm1"),
+        "norm2": (80, YELLOW, "norm2"),
+        "+": (36, WHITE, "+"),
+    }
+
+    def chain(y, title, names):
+        p.text(30, y - 80, title, bold=True, anchor="start")
+        p.text(38, y, "X")
+        x = start = 52
+        for name in names:
+            width, colour, text = parts[name]
+            p.arrow((x, y), (x + 36, y))
+            x += 38
+            height, size = (36, 20) if name == "+" else (56, 13)
+            p.box(x, y - height / 2, width, height, text, colour, size=size)
+            if name == "+":
+                p.arrow((start + 14, y), (start + 14, y - 48), (x + 18, y - 48), (x + 18, y - 20))
+                p.text((start + x) / 2 + 16, y - 58, "residual", size=12, italic=True)
+            x += width
+            if name == names[2]:  # the first sub-layer ends here
+                start = x
+        p.arrow((x, y), (x + 36, y))
+        p.text(x + 50, y, "X")
+
+    chain(110, "norm_first=False: work, add, normalise",
+          ["attend", "+", "norm1", "feed", "+", "norm2"])  # fmt: skip
+    chain(260, "norm_first=True: normalise, work, add",
+          ["norm1", "attend", "+", "norm2", "feed", "+"])  # fmt: skip
+    return p.svg()
+
+
 def training_memory():
     p = Picture(
         900, 220, "The memory of a training",
@@ -1402,6 +1444,7 @@ PICTURES = {
         two_graphs,
         nn_box,
         in_proj_rows,
+        nn_encoder_layer,
         training_memory,
         instalments,
         number_formats,

@@ -35,8 +35,8 @@ not call linear1, but hands linear1.weight and linear1.bias to one fused functio
 code in forward, and nobody calls that, so only the old weights have a say. In training the layer
 calls its parts, which is why the loss fell. She can show it by counting the calls of her module, or
 by comparing the layer's results with and without gradients, both in eval mode. To mend it she can
-switch the path off with torch.backends.mha.set_fastpath_enabled(False), or hang a hook on any part
-of the layer.
+switch the path off with torch.backends.mha.set_fastpath_enabled(False), or hang a forward hook on
+any part of the layer.
 """
 ''',
     because="Nobody has judged it yet: compare it with the rubric beside the solution.",
@@ -51,6 +51,6 @@ of the layer.
 - 1 point: it reads the parameters (`weight` and `bias` of `linear1`) and hands them to a fused
   function, so what the new module does in `forward` has no say; in training it has.
 - 1 point: a test: count calls, or compare results with and without gradients (both in `eval` mode).
-- 1 point: a remedy: `torch.backends.mha.set_fastpath_enabled(False)`, or a hook on a part. (A test
-  of her own in `train` mode, or dropout as the reason, gets no point.)""",
+- 1 point: a remedy: `torch.backends.mha.set_fastpath_enabled(False)`, or a forward hook on a
+  part. (A test of her own in `train` mode, or dropout as the reason, gets no point.)""",
 )
