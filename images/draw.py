@@ -1029,7 +1029,7 @@ def decoder_layer():
 
 def what_leaves():
     p = Picture(
-        900, 300, "What must leave together",
+        900, 275, "What must leave together",
         "Five boxes that travel in one folder, each with what happens without it. Weights: nothing "
         "runs. Configuration: heads of another number, and nothing complains. Tokenizer: every id "
         "is another piece. Decoding settings: it does not know when to stop. Card: nobody knows "
@@ -1047,41 +1047,39 @@ def what_leaves():
     for i, (name, holds, without) in enumerate(parts):
         x = 24 + i * 172
         p.box(x, 64, 160, 102, "", YELLOW if i == 0 else BLUE)
-        p.text(x + 80, 86, name, bold=True)
+        p.text(x + 80, 86, name, size=14, bold=True)
         for k, line in enumerate(holds.split("\n")):
             p.text(x + 80, 118 + k * 22, line, size=14)
         p.arrow((x + 80, 182), (x + 80, 222))
+        p.text(x + 88, 202, "without it", size=13, anchor="start")
         for k, line in enumerate(without.split("\n")):
             p.text(x + 80, 240 + k * 20, line, size=14, italic=True)
-    p.text(450, 286, "what happens without it", size=13)
     return p.svg()
 
 
 def safetensors_file():
     p = Picture(
         900, 270, "A safetensors file",
-        "Three parts behind one another. Eight bytes hold the length of the header, 7,056. The "
-        "header, 7,056 bytes of JSON, gives each tensor a name, a dtype, a shape and two offsets. "
+        "Three parts behind one another. Eight bytes hold n, the length of the header. The header, "
+        "n bytes of JSON, gives each tensor a name, a dtype, a shape and two offsets. "
         "Then come the numbers, one tensor behind another. The offsets 0 and 18,432 point to where "
         "the first tensor begins and ends, counted from the end of the header.",
     )  # fmt: skip
-    p.box(20, 150, 110, 60, "7056", YELLOW)
-    p.box(130, 150, 360, 60, "", BLUE)
-    p.text(310, 170, '{"… .W_K": {"dtype": "F16", "shape":', size=13)
-    p.text(310, 191, '[96, 96], "data_offsets": [0, 18432]}, …}', size=13)
+    p.box(20, 110, 110, 60, "n", YELLOW)
+    p.box(130, 110, 360, 60, '{"… .W_K": {…, "data_offsets": [0, 18432]}, …}', BLUE, size=13)
     for x, width, words in ((490, 150, "numbers of\n… .W_K"), (640, 150, "numbers of\n… .W_O")):
-        p.box(x, 150, width, 60, words, GREY, size=14)
-    p.box(790, 150, 90, 60, "…", GREY)
-    p.text(75, 128, "8 bytes", bold=True)
-    p.text(140, 128, "header: 7,056 bytes of JSON", anchor="start", bold=True)
-    p.text(760, 128, "numbers", bold=True)
-    p.arrow((396, 150), (396, 84), (496, 84), (496, 147))
-    p.arrow((426, 150), (426, 52), (641, 52), (641, 147))
-    p.text(506, 100, "0 bytes behind", size=14, anchor="start")
-    p.text(651, 70, "18,432 bytes behind the header", size=14, anchor="start")
-    for x, words in ((20, "byte 0"), (130, "8"), (490, "7,064"), (640, "25,496")):
-        p.text(x + 2, 230, words, size=13, anchor="start")
-    p.text(450, 254, "names, shapes, numbers: there is no place for a call", size=14, italic=True)
+        p.box(x, 110, width, 60, words, GREY, size=14)
+    p.box(790, 110, 90, 60, "…", GREY)
+    p.text(75, 88, "8 bytes", bold=True)
+    p.text(140, 88, "header: n bytes of JSON", anchor="start", bold=True)
+    p.text(760, 88, "numbers", bold=True)
+    p.arrow((369, 128), (369, 44), (496, 44), (496, 107))
+    p.text(506, 60, "0 bytes behind the header", size=14, anchor="start")
+    p.arrow((399, 152), (399, 210), (645, 210), (645, 173))
+    p.text(655, 200, "18,432 bytes behind the header", size=14, anchor="start")
+    for x, words in ((20, "byte 0"), (130, "8"), (490, "8 + n")):
+        p.text(x + 2, 188, words, size=13, anchor="start")
+    p.text(450, 250, "names, shapes, numbers: there is no place for a call", size=14, italic=True)
     return p.svg()
 
 
@@ -1101,8 +1099,8 @@ def two_graphs():
     p.text(174, 74, "ids", size=13)
     p.box(210, 50, 180, 80, "encoder.onnx\nonce a sentence", YELLOW)
     p.arrow((390, 90), (518, 90))
-    p.text(454, 66, "keys, values", size=13)
-    p.text(454, 110, "of the source", size=13)
+    p.text(454, 54, "keys, values", size=13)
+    p.text(454, 72, "of the source", size=13)
     p.box(520, 50, 200, 80, "decoder_step.onnx\nonce a token", YELLOW)
     p.arrow((720, 70), (790, 70), (790, 20), (620, 20), (620, 48))
     p.text(800, 36, "keys, values:", size=13, anchor="start")
