@@ -582,10 +582,23 @@ def listing(title, *functions):
 
 
 def curve_pair(panels, x_label, caption, alt, varies=None):
-    """Chapter 13: curves side by side on logarithmic axes; a dict from y label to lines."""
+    """Chapter 13: curves side by side on logarithmic axes; a dict from y label to lines.
+
+    Both y axes span as many powers of ten. Thin lines show what grows like T and like T².
+    """
     figure, axes = plt.subplots(1, len(panels), figsize=(9, 3.6), layout="constrained")
-    for ax, (label, lines) in zip(axes, panels.items(), strict=True):
+    values = [[y for _, ys in lines.values() for y in ys] for lines in panels.values()]
+    span = 1.8 * max(max(v) / min(v) for v in values)
+    for ax, (label, lines), v in zip(axes, panels.items(), values, strict=True):
         curves(lines, x_label, label, "", "", log_x=True, log_y=True, ax=ax)
+        middle = (max(v) * min(v)) ** 0.5
+        bottom = middle / span**0.5
+        ax.set_ylim(bottom, middle * span**0.5)
+        xs = next(iter(lines.values()))[0]
+        for power, name in ((1, "$T$"), (2, "$T^2$")):
+            ys = [1.15 * bottom * (x / xs[0]) ** power for x in xs]
+            ax.plot(xs, ys, color="0.55", linewidth=0.8)
+            ax.annotate(name, (xs[-1], ys[-1]), (3, 0), textcoords="offset points", color="0.35")
     show(figure, caption, alt, varies)
 
 
