@@ -1380,30 +1380,34 @@ def cross(p, x, y, width, height):
 
 def patching():
     p = Picture(
-        900, 470, "Activation patching",
-        "Two runs of an encoder, one above the other, drawn as three rows of boxes, one box a token. "
-        "Run A reads a man is riding a horse, run B a man is riding a bicycle. The vector of riding "
-        "after the last layer is copied from A to B. Run B then writes monte in place of fait.",
+        900, 520, "Activation patching",
+        "Two runs of an encoder, one above the other, drawn as three rows of boxes, one box a token, "
+        "with a bar for a layer between two rows. Run A reads a man is riding a horse, run B a man "
+        "is riding a bicycle. The first vector that layer 1 reads is copied from A to B. What run B "
+        "then writes is the question.",
     )  # fmt: skip
-    for top, name, thing, verb in (
-        (20, "run A", "horse", "writes: … monte"),
-        (255, "run B", "bicycle", "now writes: … monte"),
-    ):
-        p.text(62, top + 96, name, bold=True)
+    tops, x, step = (12, 288), 222, 76
+    for top, name, thing, writes in zip(
+        tops, ("run A", "run B"), ("horse", "bicycle"), ("writes: … monte", "writes: … ?"), strict=True
+    ):  # fmt: skip
+        p.text(62, top + 110, name, bold=True)
         for row, label in enumerate(("decoder reads", "layer 1 reads", "layer 0 reads")):
-            y = top + 10 + 66 * row
-            p.text(208, y + 22, label, size=13, anchor="end", italic=True)
+            y = top + 88 * row
+            p.text(x - 22, y + 22, label, size=13, anchor="end", italic=True)
             for k, word in enumerate(("a", "man", "is", "riding", "a", thing)):
-                changed = row == 0 and k == 3
-                fill = YELLOW if changed else BLUE if top < 200 else GREY
-                p.box(222 + 76 * k, y, 70, 44, word, fill, size=14)
+                copied = row == 1 and k == 0
+                fill = YELLOW if copied else BLUE if name == "run A" else GREY
+                p.box(x + step * k, y, 70, 44, word, fill, size=14)
             if row:
-                p.arrow((447, y - 1), (447, y - 21))
-        p.arrow((676, top + 32), (706, top + 32))
-        p.text(712, top + 32, verb, size=13, anchor="start")
-    p.arrow((520, 52), (523, 52), (523, 246), (494, 263))
-    p.text(532, 236, "this one vector is copied", size=13, anchor="start", italic=True)
-    p.text(712, 309, "(alone it wrote: fait)", size=13, anchor="start", italic=True)
+                p.box(x, y - 33, 5 * step + 70, 22, f"layer {2 - row}", "white", size=13)
+        p.arrow((676, top + 22), (706, top + 22))
+        p.text(712, top + 22, writes, size=13, anchor="start")
+    p.arrow(
+        (x, tops[0] + 110), (x - 12, tops[0] + 110), (x - 12, tops[1] + 110), (x, tops[1] + 110)
+    )
+    p.text(x, 266, "this one vector is copied; what comes after it computes on", size=13,
+           anchor="start", italic=True)  # fmt: skip
+    p.text(712, tops[1] + 46, "(alone it wrote: fait)", size=13, anchor="start", italic=True)
     return p.svg()
 
 

@@ -339,13 +339,16 @@ def kept_tokens(rows, caption, alt, varies=None):
     show(figure, caption, alt, varies)
 
 
-def intervals(found, caption, alt, label="BLEU above greedy decoding"):
-    """Dots with intervals; found: a dict from name to (value, low, high)."""
+def intervals(found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", pad=0.1):
+    """Dots with intervals; found: a dict from name to (value, low, high).
+
+    The value is written behind the line's end, in the format `number`, after `pad` units.
+    """
     figure, ax = plt.subplots(figsize=(6.4, 0.42 * len(found) + 1.1), layout="constrained")
     for i, (value, low, high) in enumerate(found.values()):
         ax.plot([low, high], [i, i], color=COLOURS[1], linewidth=3)
         ax.plot(value, i, "o", color=COLOURS[0], markersize=8)
-        ax.text(high + 0.1, i, f"{value:+.1f}", va="center", fontsize=9)
+        ax.text(high + pad, i, number.format(value), va="center", fontsize=9)
     ax.axvline(0, color="black", linestyle=":")
     ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label)
     ax.invert_yaxis()
