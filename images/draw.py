@@ -1037,7 +1037,7 @@ def what_leaves():
     )  # fmt: skip
     parts = [
         ("weights", "names, shapes,\nnumbers", "nothing runs"),
-        ("configuration", "heads, layers,\nnorm, positions", "another machine,\nno complaint"),
+        ("configuration", "heads, layers,\nnorm, positions", "another number\nof heads fits too"),
         ("tokenizer", "pieces and\ntheir ids", "ids mean\nother pieces"),
         ("decoding settings", "begin, end, limits,\nbeams, alpha", "it cannot\nstop"),
         ("card", "data, quality,\nlimits", "nobody knows\nwhat it cannot do"),
