@@ -168,6 +168,15 @@ def prose_between(page: Page) -> list[str]:
     ]
 
 
+def space_after_folds(page: Page) -> list[str]:
+    """No text stands directly behind a fold in one cell: JupyterLab leaves no space there."""
+    return [
+        f"cell {i} goes on behind a fold; begin a new cell there (+++)"
+        for i, cell in page.cells("markdown")
+        if re.search(r"</details>\s*\n(?!#|<details)\S", cell.source)
+    ]
+
+
 def folded(page: Page) -> list[str]:
     """A cell with the tag `hide-input` is folded in JupyterLab too."""
     return [
@@ -569,6 +578,7 @@ RULES = (
     nbval_can_follow,
     short_cells,
     prose_between,
+    space_after_folds,
     folded,
     places_to_write,
     length,

@@ -77,6 +77,7 @@ SYMBOLS = """## Symbols
 |---|---|---|---|
 | $Q$ | `Q` | $(T, d_k)$ | queries |
 """
+FOLD = "<details><summary>More</summary>\n\nMore.\n\n</details>"
 CLOSING = "## What can go wrong\n\n## Summary\n\n- Done.\n\n## Your turn\n\n## Sources"
 ALT = "A line that rises from one to two, without a turn."
 TEXT = f"""{OPENING}
@@ -164,6 +165,7 @@ def test_good_page_keeps_every_rule(rule, tmp_path):
         ("sections", page(closing=CLOSING.replace("## Summary", "") + "\n\n## Summary")),
         ("symbol_table", page(symbols=SYMBOLS.replace("queries", "questions"))),
         ("symbol_table", page(symbols="## Symbols")),
+        ("space_after_folds", page(new_markdown_cell(f"{FOLD}\n\nAnd on."))),
         ("folded", page(code("a", tags=["hide-input"]))),
         ("length", page(closing="word " * 3001)),
         ("length", page(*(new_markdown_cell("b") for _ in range(67)))),
@@ -222,6 +224,7 @@ def test_bad_page_is_seen(rule, bad):
         ),
         ("prose_between", page(code("a", tags=["you-write"]), code("b", tags=["hide-input"]))),
         ("length", page(closing=f"<details>{'word ' * 3001}</details>")),
+        ("space_after_folds", page(new_markdown_cell(f"{FOLD}\n\n{FOLD}\n\n## On"))),
         ("short_sentences", page(closing="- " + "word " * 30 + "\n- " + "word " * 30)),
         ("short_sentences", page(closing="word " * 30 + "end. " + "Word " * 30)),
         ("same_definitions", page(code(shipped().replace(":", ':\n    "Another docstring."', 1)))),
