@@ -818,8 +818,8 @@ TESTS = {
     test_of_a_double: "fails what is right. It stops in the line `assert torch.allclose(triple("
     "FIXED), 2 * FIXED)`. And it passes a function that doubles.",
     test_turned_over: "is turned over",
-    test_that_is_silent: "passes whatever it is given. One of the wrong functions doubles.",
-    test_that_swallows: "passes whatever it is given",
+    test_that_is_silent: "wrong functions pass. One of them doubles.",
+    test_that_swallows: "wrong functions pass",
     test_that_always_fails: "never calls `triple`, which is what it has to test",
     test_that_always_returns_false: "never calls `triple`",
     test_of_nothing: "never calls `triple`",

@@ -215,7 +215,8 @@ def misjudged(exercise, failed):
             "right one: they may differ in rounding, and wherever nothing is promised."
         )
     if slipped and not caught:
-        return f"Your test passes whatever it is given. One of the wrong functions {slipped[0]}."
+        many = len(slipped)
+        return f"Your test lets all {many} wrong functions pass. One of them {slipped[0]}."
     if slipped:
         many, of = len(slipped), len(exercise.mutants)
         one = "It is one that" if many == 1 else "One of them"

@@ -68,6 +68,10 @@ class Exercise:
     setup: str = ""  # more imports or definitions, shown before the stub
 
     rubric: str = ""  # kind explain: how a teacher gives points, Markdown
+    # Kind explain: what a good text says, three to five points that the learner ticks; and what
+    # people write that is wrong: (words to look for, as a regular expression, what is told).
+    points: tuple[str, ...] = ()
+    misconceptions: tuple[tuple[str, str], ...] = ()
 
     def use(self, answer, *arguments):
         """What an answer makes of the arguments of one case."""

@@ -34,8 +34,9 @@ def _unpaired(whole, without_a, without_b):
 
 def _cases_of_counts():
     for N, p, q in [(8, 0.4, 0.2), (50, 0.3, 0.1), (500, 0.2, 0.15), (500, 0.03, 0.25)]:
-        whole = torch.rand(N) > 0.05
-        yield whole, whole & (torch.rand(N) > p), whole & (torch.rand(N) > q)
+        whole = torch.rand(N) > 0.2
+        a, b = (torch.where(whole, torch.rand(N) > x, torch.rand(N) > 0.7) for x in (p, q))
+        yield whole, a, b  # some sentences are right only without a head
 
 
 def _d(whole, without_a, without_b):
@@ -122,6 +123,11 @@ def costlier_head(whole, without_a, without_b):
             lambda *given: tuple(x / 100 for x in _difference(*given)),
         ),
         (
+            "You count sentences that are lost, not those that are gained: some come out right "
+            "only without the head.",
+            lambda whole, a, b: _of((whole & ~a).double() - (whole & ~b).double()),
+        ),
+        (
             "You return the cost of head a alone.",
             lambda whole, a, b: _of(whole.double() - a.double()),
         ),
@@ -158,6 +164,11 @@ def costlier_head(whole, without_a, without_b):
     d = 100 * (whole.double() - without_a.double())
     return d.mean().item(), 1.96 * d.std().item() / len(d) ** 0.5
 """: "head a alone",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * ((whole & ~without_a).double() - (whole & ~without_b).double())
+    return d.mean().item(), 1.96 * d.std().item() / len(d) ** 0.5
+""": "not those that are gained",
     },
     right=(
         """\

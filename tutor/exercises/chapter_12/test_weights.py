@@ -39,8 +39,8 @@ functions, which round differently, and on eight mutants.
 Half of the work is the choice of inputs. Two sizes that are equal hide a mistake, and so does a
 mask that hides nothing.""",
     hints=(
-        "Let $T$, $S$ and $d_k$ be three different numbers. Which rows of the mask may not be all "
-        "True, or what would the softmax divide by?",
+        "Take two sentences, and let $T$, $S$ and $d_k$ be three different numbers. Which rows of "
+        "the mask may not be all True, or what would the softmax divide by?",
         "Compute the weights of one query yourself: take the visible keys alone, their scores, and "
         "the softmax of these. The weights of hidden keys are 0.",
         "Results that are right differ in the last digit: `torch.allclose(a, b, atol=1e-5)`. A "
@@ -90,15 +90,17 @@ def test_weights(weights):
         "divides the scores by the root of S, the number of keys": lambda Q, K, mask: _hide(
             Q @ K.mT / math.sqrt(K.shape[-2]), mask
         ),
-        "takes True for visible": lambda Q, K, mask: _hide(_scores(Q, K), ~mask),
         "forgets the mask": lambda Q, K, mask: _scores(Q, K).softmax(-1),
         "lays the mask on its side": lambda Q, K, mask: _hide(_scores(Q, K), mask.mT),
         "hides after the softmax, so that rows sum to less than 1": lambda Q, K, mask: (
             _scores(Q, K).softmax(-1) * ~mask
         ),
-        "multiplies hidden scores by 0, so that they still get a weight": lambda Q, K, mask: (
-            _scores(Q, K) * ~mask
-        ).softmax(-1),
+        "uses the keys of the first sentence for all": lambda Q, K, mask: _hide(
+            _scores(Q, K[:1]), mask
+        ),
+        "hides from every query what is hidden from the first": lambda Q, K, mask: _hide(
+            _scores(Q, K), mask[:1]
+        ),
     },
     wrong={
         """\
@@ -141,7 +143,7 @@ def test_weights(weights):
     Q, K = torch.randn(2, 3, 4), torch.randn(2, 5, 4)
     A = (Q @ K.mT / 2).masked_fill(~mask, -torch.inf).softmax(-1)
     assert torch.allclose(weights(Q, K, mask), A, atol=1e-5)
-""": "fails what is right. It stops",
+""": "also what is right. It stops",
         """\
 def test_weights(weights):
     mask = torch.ones(3, 5, dtype=torch.bool).triu(2)
@@ -180,6 +182,20 @@ def test_weights(weights):
     A = (Q @ K.mT / 2).softmax(-1) * ~mask
     assert torch.allclose(weights(Q, K, mask), A, atol=1e-5)
 """: "And it passes a function that hides after the softmax",
+        """\
+def test_weights(weights):
+    mask = torch.ones(3, 5, dtype=torch.bool).triu(2)
+    Q, K = torch.randn(1, 3, 4), torch.randn(1, 5, 4)
+    A = (Q @ K.mT / 2).masked_fill(mask, -torch.inf).softmax(-1)
+    assert torch.allclose(weights(Q, K, mask), A, atol=1e-5)
+""": "uses the keys of the first sentence for all",
+        """\
+def test_weights(weights):
+    mask = torch.tensor([False, False, True, False, False]).expand(3, 5)
+    Q, K = torch.randn(2, 3, 4), torch.randn(2, 5, 4)
+    A = (Q @ K.mT / 2).masked_fill(mask, -torch.inf).softmax(-1)
+    assert torch.allclose(weights(Q, K, mask), A, atol=1e-5)
+""": "hides from every query",
     },
     right=(
         """\
@@ -190,7 +206,9 @@ def test_weights(weights):
     A = weights(Q, K, torch.tensor([[False, False, True]]))
     assert torch.allclose(A, torch.tensor([[[0.75, 0.25, 0]]]), atol=1e-5)
     A = weights(Q.expand(1, 3, 4), K, torch.ones(3, 3, dtype=torch.bool).triu(1))
-    assert torch.allclose(A[0, 0], torch.tensor([1.0, 0, 0]), atol=1e-5)
+    assert torch.allclose(A[0, 0], torch.tensor([1.0, 0, 0]), atol=1e-5) and A[0, 2].min() > 0
+    A = weights(torch.cat([Q, Q]), torch.cat([K, K.flip(1)]), torch.zeros(1, 3, dtype=torch.bool))
+    assert not torch.allclose(A[0], A[1])
 """,
         """\
 def test_weights(weights):
@@ -205,11 +223,11 @@ def test_weights(weights):
 def test_weights(weights):
     ok = True
     for d_k in (3, 8):
-        Q, K = torch.randn(1, 3, d_k), torch.randn(1, 3, d_k)
+        Q, K = torch.randn(2, 3, d_k), torch.randn(2, 3, d_k)
         mask = torch.tensor([[False, True, True], [False, False, True], [False, False, False]])
-        E = (Q @ K.mT / d_k**0.5)[0].tolist()
-        for t, row in enumerate(weights(Q, K, mask)[0].tolist()):
-            e = [math.exp(x) if s <= t else 0.0 for s, x in enumerate(E[t])]
+        E = (Q @ K.mT / d_k**0.5).flatten(0, 1).tolist()
+        for t, row in enumerate(weights(Q, K, mask).flatten(0, 1).tolist()):
+            e = [math.exp(x) if s <= t % 3 else 0.0 for s, x in enumerate(E[t])]
             ok = ok and all(abs(a - x / sum(e)) < 1e-5 for a, x in zip(row, e))
     return ok
 """,

@@ -25,13 +25,14 @@ decimal.""",
     solution="hours_of_training = 5.2",
     because="6 · 124e6 · 2.5e9 / 1e14 are 18,600 seconds.",
     reference=18600 / 3600,
-    tolerance=0.04,
+    tolerance=0.011,
     mistakes=(
         ("That is the forward pass alone, 2 operations a weight and token.", 18600 / 3600 / 3),
         (
             "That is the backward pass alone; the forward pass comes on top.",
             12400 / 3600,
         ),
+        ("Rounded too far: one decimal is asked for.", 5),
         ("Those are seconds.", 18600),
         ("Those are minutes.", 310),
         (
@@ -47,6 +48,7 @@ decimal.""",
         "hours_of_training = 2 * 124e6 * 2.5e9 / 1e14 / 3600": "forward pass alone",
         "hours_of_training = 18600": "seconds",
         "hours_of_training = 310": "minutes",
+        "hours_of_training = 5.0": "one decimal",
         "hours_of_training = 3 * 124e6 * 2.5e9 / 1e14 / 3600": "two operations",
     },
     right=(

@@ -21,12 +21,29 @@ def _training(keeps):
     return survive
 
 
+def _counts_its_own_part(w, steps, checkpoint=None):
+    """The step of the checkpoint is that of the last part alone."""
+    w, now = _training(("w", "average", "step"))(w, steps, checkpoint)
+    return w, now | {"step": steps}
+
+
+def _writes_into_its_checkpoint(w, steps, checkpoint=None):
+    average, step = torch.zeros_like(w), 0
+    if checkpoint:
+        w, average, step = (checkpoint[key] for key in ("w", "average", "step"))
+    for done in range(step, step + steps):
+        average.mul_(0.9).add_(w)
+        w = w - 0.1 * min(1, (done + 1) / 8) * average
+    return w, {"w": w, "average": average, "step": step + steps}
+
+
 def _interrupted(answer, w, before, after):
-    """The weights after two trainings, the second of which goes on from the first's checkpoint."""
+    """The weights of a training in three parts, and of its second part, done once more."""
     first = answer(w, before)
     if first is None:
         return None
-    return answer(w, after, first[1])[0]
+    second = answer(w, after, first[1])
+    return answer(w, 3, second[1])[0], answer(w, after, first[1])[0]
 
 
 survive = Exercise(
@@ -42,8 +59,9 @@ survive = Exercise(
     text="""\
 This training has a momentum and a warm-up. It can go on from its own checkpoint, but the weights
 then differ from those of a training that was never interrupted. Mend it. (The check trains `before`
-steps, goes on from the checkpoint for `after` steps, and looks at `w`. What your checkpoint is, is
-up to you.)""",
+steps, goes on from the checkpoint for `after` steps, and from the next checkpoint for three more.
+Then it goes on from the first checkpoint once more. It looks at `w`. What your checkpoint is, is up
+to you.)""",
     hints=(
         "Three things change in the loop. How many are in the checkpoint?",
         "`average` remembers the gradients of earlier steps, `step` the place in the warm-up.",
@@ -73,7 +91,7 @@ def survive(w, steps, checkpoint=None):
         step += 1
     return w, {"w": w, "average": average, "step": step}
 ''',
-    because="Whatever changes from step to step belongs into the checkpoint.",
+    because="Whatever changes from step to step belongs in the checkpoint.",
     reference=_training(("w", "average", "step")),
     call=_interrupted,
     cases=lambda: [
@@ -103,6 +121,16 @@ def survive(w, steps, checkpoint=None):
         (
             "The weights themselves are lost: the second training begins with the first ones.",
             _training(("average", "step")),
+        ),
+        (
+            "Your checkpoint counts the steps of the last part alone. The second part goes well, "
+            "and the third begins its warm-up too early: count all steps since the beginning.",
+            _counts_its_own_part,
+        ),
+        (
+            "Your training writes into the checkpoint that it is given, so one cannot go on from "
+            "it twice. Make new tensors, or copy those of the checkpoint.",
+            _writes_into_its_checkpoint,
         ),
     ),
     wrong={
@@ -137,6 +165,28 @@ def survive(w, steps, checkpoint=None):
         step += 1
     return w, {"w": w, "average": average, "step": step}
 """: "begins anew",
+        """\
+def survive(w, steps, checkpoint=None):
+    average, step = torch.zeros_like(w), 0
+    if checkpoint:
+        w, average, step = checkpoint["w"], checkpoint["average"], checkpoint["step"]
+    for _ in range(steps):
+        average = 0.9 * average + w
+        w = w - 0.1 * min(1, (step + 1) / 8) * average
+        step += 1
+    return w, {"w": w, "average": average, "step": steps}
+""": "the steps of the last part alone",
+        """\
+def survive(w, steps, checkpoint=None):
+    average, step = torch.zeros_like(w), 0
+    if checkpoint:
+        w, average, step = checkpoint["w"], checkpoint["average"], checkpoint["step"]
+    for _ in range(steps):
+        average.mul_(0.9).add_(w)
+        w = w - 0.1 * min(1, (step + 1) / 8) * average
+        step += 1
+    return w, {"w": w, "average": average, "step": step}
+""": "writes into the checkpoint",
     },
     right=(
         """\

@@ -31,7 +31,11 @@ numbers.""",
     because="8 + 248 + 512 = 768, and 6,400 numbers of 4 bytes each.",
     reference=[768, 26368],
     mistakes=(
-        ("The offsets are counted from the end of the header, not of the file.", [512, 26112]),
+        (
+            "The offsets are counted from the end of the header, not from the beginning of the "
+            "file.",
+            [512, 26112],
+        ),
         ("The eight bytes that hold the length stand in front, too.", [760, 26360]),
         ("The header stands in front, too: 248 bytes.", [520, 26120]),
         ("F32 means 32 bits, which are 4 bytes a number, not 2.", [768, 13568]),

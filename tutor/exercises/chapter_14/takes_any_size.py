@@ -81,20 +81,38 @@ class OtherWeights(_Export):
         return 1.5 * self.model(ids) + 0.1
 
 
+class Rounded(_Export):
+    """Right, but for rounding."""
+
+    def forward(self, ids):
+        return self.model(ids) + 1e-6
+
+
+class ALittleLow(_Export):
+    def forward(self, ids):
+        return self.model(ids) - 1e-3
+
+
+class OneSentenceBare(_Export):
+    """The result of a single sentence has no dimension of sentences."""
+
+    def forward(self, ids):
+        return self.model(ids).squeeze(0)
+
+
 def _test(sizes=SIZES, same=None, refused=False, some=all):
     """A test of an export, right or with one of these things wrong."""
 
     def one(exported, model, N, S):
         ids = torch.randint(1, 12, (N, S), generator=torch.Generator().manual_seed(N + S))
         try:
-            found = exported(ids)
+            found, wanted = exported(ids), model(ids)
+            if same:
+                return same(found, wanted)
         except Exception:
             if refused is None:
                 raise
             return refused
-        wanted = model(ids)
-        if same:
-            return same(found, wanted)
         return found.shape == wanted.shape and torch.allclose(found, wanted, atol=1e-5)
 
     return lambda exported, model: some(one(exported, model, N, S) for N, S in sizes)
@@ -106,7 +124,7 @@ _right = _test()
 def _cases_of_exports():
     for kind in (
         *(AnySize, FixedLength, FixedBatch, AtLeastTwo, CutToThree, FrozenPositions),
-        *(FirstSentence, OtherWeights, AnySize),
+        *(FirstSentence, OtherWeights, Rounded, ALittleLow, OneSentenceBare, AnySize),
     ):
         model = Model()
         yield kind(model).eval(), model
@@ -189,6 +207,18 @@ def takes_any_size(exported, model):
             _test(same=lambda found, wanted: found.shape == wanted.shape),
         ),
         (
+            "A good export may differ by rounding: allow 0.00001.",
+            _test(same=torch.equal),
+        ),
+        (
+            "You let too much pass: an export that is off by 0.001 computes something else.",
+            _test(same=lambda a, b: a.shape == b.shape and torch.allclose(a, b, atol=1e-2)),
+        ),
+        (
+            "Your comparison stretches shapes that fit: compare the shapes as well.",
+            _test(same=lambda a, b: torch.allclose(a, b, atol=1e-5)),
+        ),
+        (
             "It is enough for you that the export runs. Compare its results with the model's.",
             _test(same=lambda found, wanted: True),
         ),
@@ -223,6 +253,26 @@ def takes_any_size(exported, model):
                 return False
     return True
 """: "Catch any `Exception`",
+        """\
+def takes_any_size(exported, model):
+    try:
+        ids = [torch.randint(1, 12, (N, S)) for N in (1, 2, 5) for S in (1, 3, 8)]
+        return all(torch.equal(exported(x), model(x)) for x in ids)
+    except Exception:
+        return False
+""": "may differ by rounding",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            try:
+                if not torch.allclose(exported(ids), model(ids), atol=1e-5):
+                    return False
+            except Exception:
+                return False
+    return True
+""": "compare the shapes as well",
         """\
 def takes_any_size(exported, model):
     try:
@@ -263,8 +313,7 @@ def takes_any_size(exported, model):
     for N in (1, 2, 5):
         ids = torch.randint(1, 12, (N, 3))
         try:
-            if not torch.allclose(exported(ids), model(ids), atol=1e-5):
-                return False
+            torch.testing.assert_close(exported(ids), model(ids), atol=1e-5, rtol=0)
         except Exception:
             return False
     return True

@@ -66,9 +66,10 @@ what_does_not_fit = Exercise(
     importance=4,
     minutes=8,
     text="""\
-A model wants tensors, a file has tensors. Write what `strict=True` does before it loads: return
-**three sorted lists of names**. First what the model wants and the file lacks. Then what the file
-has and the model does not know. Then what both have, but in different shapes.""",
+A model wants tensors, a file has tensors. PyTorch says what does not fit only after it has loaded
+what does. Write a comparison that comes before: return **three sorted lists of names**. First what
+the model wants and the file lacks. Then what the file has and the model does not know. Then what
+both have, but in different shapes.""",
     hints=(
         "Both arguments are dicts. `name in found` asks for a key.",
         "`sorted(name for name in wanted if name not in found)` is the first list.",
