@@ -53,13 +53,18 @@ examples:
   python -m tutor translate --beams 5 --model models/mine < english.txt > french.txt
 """
 EXPORT = """\
-Write a model as ONNX: an encoder, one decoder step with its cache, the tokenizer, and a small JSON.
-examples/translate_with_onnx.py translates with them, without PyTorch and without this package.
-Needs the packages onnx and onnxscript.
+Write a model for other programs, which need nothing of this package.
+
+onnx: an encoder, one decoder step with its cache, the tokenizer, and a small JSON.
+examples/translate_with_onnx.py translates with them, without PyTorch. Writing them needs the
+packages onnx and onnxscript.
+
+huggingface: a folder that AutoModelForSeq2SeqLM.from_pretrained opens, with the same logits.
+examples/translate_with_huggingface.py translates with it.
 
 examples:
   python -m tutor export --out exported
-  python -m tutor export --model models/mine --out exported
+  python -m tutor export --to huggingface --model models/mine --out exported
 """
 EVALUATE = """\
 Translate sentences that training never saw and compare with the reference translations.
@@ -164,8 +169,12 @@ def make_parser():
     )  # fmt: skip
     child.add_argument("--json", action="store_true", help="print one line of JSON")
     add_search(child)
-    child = command(run_export, "export", "write a model as ONNX, to be run anywhere", EXPORT)
+    child = command(run_export, "export", "write a model for other programs", EXPORT)
     add_model(child)
+    child.add_argument(
+        "--to", choices=("onnx", "huggingface"), default="onnx",
+        help="for which programs (default: %(default)s)",
+    )  # fmt: skip
     child.add_argument("--out", metavar="FOLDER", required=True, help="where to write")
 
     return parser
@@ -194,10 +203,17 @@ def run_evaluate(args):
 
 
 def run_export(args):
-    from tutor.commands.common import load_translator
-    from tutor.exchange.onnx import export  # takes long to import
+    from tutor.commands.common import load_card, load_translator
 
-    export(load_translator(args.model), args.out)
+    translator = load_translator(args.model)
+    if args.to == "huggingface":
+        from tutor.exchange import huggingface
+
+        huggingface.export(translator, args.out, card=load_card(args.model))
+    else:
+        from tutor.exchange import onnx  # takes long to import
+
+        onnx.export(translator, args.out)
     say(f"written: {args.out}")
 
 

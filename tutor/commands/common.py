@@ -1,14 +1,16 @@
 """What several commands need: a voice, a device, sentences, a translator."""
 
 import sys
+from pathlib import Path
 
 import torch
 from tqdm import tqdm
 
-from tutor.models import load_pretrained
+from tutor.models import PRETRAINED, load_pretrained
 from tutor.text import multi30k
 from tutor.text.grammar import generate_pairs
 from tutor.training import processes
+from tutor.training.checkpoint import CARD
 from tutor.translator import Translator
 
 CHUNK = 256  # lines that are read before any is written
@@ -39,3 +41,9 @@ def load_translator(folder):
     translator = load_pretrained() if folder is None else Translator.load(folder)
     translator.model.to(pick_device())
     return translator
+
+
+def load_card(folder):
+    """The text of a model folder's card, None if it has none."""
+    path = Path(folder or PRETRAINED, CARD)
+    return path.read_text(encoding="utf-8") if path.is_file() else None

@@ -60,10 +60,7 @@ def save_model(
                 f"{name} holds numbers that are not finite in {dtype}, so nothing was saved: the "
                 "training has diverged; try a lower learning rate."
             )
-    folder = Path(folder).expanduser().resolve()
-    with scratch_folder(folder) as scratch:
-        new, old = Path(scratch, "new"), Path(scratch, "old")
-        new.mkdir()  # not the scratch folder itself, which only its owner may read
+    with replaced(folder) as new:
         # Through bytes, because then a full disk is an OSError like everywhere else.
         (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
         write_json(new / CONFIG, {"format_version": FORMAT_VERSION, **asdict(model.config)})
@@ -74,6 +71,19 @@ def save_model(
             write_json(new / TRAINING, training)
         if history is not None:
             (new / HISTORY).write_text(history, encoding="utf-8", newline="\n")
+
+
+@contextmanager
+def replaced(folder, files=FILES):
+    """A new, empty folder, a context, that takes the place of `folder` at its end, or of nothing.
+
+    files: the names that `folder` may hold before. If anything fails, it stays as it was.
+    """
+    folder = Path(folder).expanduser().resolve()
+    with scratch_folder(folder, files) as scratch:
+        new, old = Path(scratch, "new"), Path(scratch, "old")
+        new.mkdir()  # not the scratch folder itself, which only its owner may read
+        yield new
         for path in (*new.iterdir(), new):
             sync(path)
         # No system can swap two full folders in one step everywhere; so two, and one back.
@@ -87,13 +97,16 @@ def save_model(
             raise
 
 
-def scratch_folder(folder):
-    """A temporary folder beside `folder`, a context; raises unless a model may be saved there."""
+def scratch_folder(folder, files=FILES):
+    """A temporary folder beside `folder`, a context; raises unless a model may be saved there.
+
+    files: the names that `folder` may hold, since it is going to be replaced.
+    """
     folder = Path(folder).expanduser().resolve()
     if folder.exists():
         if not folder.is_dir():
             raise ValueError(f"{folder} is a file: choose the name of a folder.")
-        others = sorted({path.name for path in folder.iterdir()} - set(FILES))
+        others = sorted({path.name for path in folder.iterdir()} - set(files))
         if others:
             raise ValueError(
                 f"{folder} holds something that is not part of a model ({others[0]}): choose a "
@@ -199,6 +212,11 @@ def check_tokenizer(path):
             f"{path} is of another kind: its {brief(repr(other[0]))} is not what tutor's "
             "tokenizers have."
         )
+    check_vocabulary(vocab, merges, path)
+
+
+def check_vocabulary(vocab, merges, path):
+    """Raise ValueError unless these are what a tokenizer of `path` can be made of."""
     trouble = f"{path} is not a tokenizer file:"
     if not isinstance(vocab, dict) or not isinstance(merges, list):
         raise ValueError(f"{trouble} it lacks a vocabulary or merges.")
