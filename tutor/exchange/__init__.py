@@ -1,4 +1,4 @@
-"""The model in other people's forms: `pytorch.py` (chapter 11) and `onnx.py` (chapter 14)."""
+"""The model in other people's forms: `pytorch.py` (chapter 11), `onnx.py`, `huggingface.py` (14)."""
 
 from tutor.exchange.pytorch import PyTorchTransformer, from_pytorch, to_pytorch
 
