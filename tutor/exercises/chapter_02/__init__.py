@@ -8,8 +8,10 @@ ON_PAGE = (
 )
 ORDER = (
     "weights_of_two_keys",
-    "attend_with_mask",
-    "rows_sum_to_one",
+    "which_program",
     "no_peeking",
+    "prefix_mask",
+    "word_by_word",
+    "test_hidden_words",
     "why_the_square_root",
 )

@@ -29,7 +29,7 @@ no_peeking = Exercise(
     goal="Tell the two polarities of a mask apart.",
     difficulty=2,
     importance=5,
-    minutes=8,
+    minutes=5,
     text="""\
 A mask in the manner of this course, `hidden`, meets PyTorch's fast attention. Nothing warns, and
 every word reads the words that come after it. **Find the mistake and mend it.** Keep the call of
