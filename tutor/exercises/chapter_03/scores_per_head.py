@@ -30,7 +30,7 @@ scores_per_head = Exercise(
     goal="Tell the width of a head from the width of the model.",
     difficulty=2,
     importance=4,
-    minutes=8,
+    minutes=6,
     text="""\
 A tutorial computes the scores of all heads so. With one head they are those of PyTorch; the more
 heads, the more evenly a fresh model spreads its weights. **Find the mistake and mend it.**""",

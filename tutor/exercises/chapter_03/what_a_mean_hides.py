@@ -11,7 +11,7 @@ what_a_mean_hides = Exercise(
     goal="Say what averaged attention weights do not show.",
     difficulty=3,
     importance=3,
-    minutes=10,
+    minutes=8,
     text="""\
 A blog shows one heat map per layer, made with `nn.MultiheadAttention(...)(X, X, X)[1]` on a model
 of eight heads, and writes: "each word attends a little to everything, so attention does not select
@@ -42,6 +42,24 @@ and each head can be looked at by itself.
         "what_a_mean_hides = ['It is the mean', 'of all the heads']": "as a text in quotes",
         "what_a_mean_hides = ''": "too short",
     },
+    points=(
+        "The map is the mean over the heads; no head has computed it.",
+        "An example: two sharp heads that look at different words have a flat mean.",
+        "The conclusion does not follow: sharp heads and flat ones can have the same mean.",
+        "`average_attn_weights=False` gives (N, h, T, S), a map for each head.",
+    ),
+    misconceptions=(
+        (
+            r"\b(set|with|use|pass|say|write)\b (the argument )?`?average_attn_weights ?= ?True"
+            r"`?,? (to (get|see|have|show)|and (you|we) (get|see|have)) (one|a|each|every|all)\b",
+            "Your text asks with `average_attn_weights=True`, which is the default and gives the "
+            "mean.",
+        ),
+        (
+            r"\bmap (is|shows) (that|the map|the weights) of the (first|last) head\b",
+            "Your text takes the map for that of one head. It is the mean of all of them.",
+        ),
+    ),
     rubric="""\
 - 1 point: the map is the mean over the heads, and no head has computed it.
 - 1 point: an example in which sharp heads have a flat mean.

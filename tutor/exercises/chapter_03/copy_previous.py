@@ -1,0 +1,374 @@
+"""A head made by hand, that copies the word before."""
+
+import torch
+import torch.nn.functional as F
+
+from tutor.check.exercise import WRITE, Exercise
+
+LOUD = 100.0
+
+
+def _inputs(words, num_words, num_places):
+    """One-hot columns of the word, then one-hot columns of the place."""
+    places = F.one_hot(torch.arange(len(words)), num_places)
+    return torch.cat([F.one_hot(words, num_words), places], dim=-1).float()  # (T, d_model)
+
+
+def _use(answer, num_words, num_places, words):
+    """Where each place looks, whether loudly enough, and what it gets if it looks only there."""
+    W_Q, W_K, W_V, W_O = (W.float() for W in answer(num_words, num_places))
+    X = _inputs(words, num_words, num_places)
+    E = (X @ W_Q) @ (X @ W_K).T / W_Q.shape[1] ** 0.5
+    A = E.softmax(dim=-1)  # (T, T)
+    most, there = A.topk(2, dim=-1)  # (T, 2) each
+    result = (X @ W_V)[there[:, 0]] @ W_O  # (T, d_model)
+    tied = most[:, 0] - most[:, 1] < 1e-3
+    return there[:, 0].masked_fill(tied, -1), most[:, 0] > 0.99, result
+
+
+def _head(looks_at=lambda t: max(t - 1, 0), loud=LOUD, value="word", back="word", wide=False):
+    """The matrices of a head, with a part that may be wrong.
+
+    looks_at: place -> the place it looks at, None for a query of zeros. value: what a value holds,
+    "word", "place" or "all". back: the columns into which W_O puts it, "word" or "place". wide: is
+    d_k as large as d_model?
+    """
+
+    def answer(num_words, num_places):
+        d_model = num_words + num_places
+        W_Q, W_K = torch.zeros(2, d_model, d_model if wide else num_places)
+        for t in range(num_places):
+            to = looks_at(t) if looks_at.__code__.co_argcount == 1 else looks_at(t, num_places)
+            if to is not None and to < num_places:
+                W_Q[num_words + t, to] = loud
+        W_K[num_words:, :num_places] = torch.eye(num_places)
+        columns = {"word": slice(num_words), "place": slice(num_words, None), "all": slice(None)}
+        W_V = torch.eye(d_model)[:, columns[value]]
+        W_O = torch.eye(d_model)[columns[value]]
+        if back == "place":
+            W_O = W_O.roll(num_places, dims=1)
+        return W_Q, W_K, W_V, W_O
+
+    return answer
+
+
+def _exchanged(num_words, num_places):
+    W_Q, W_K, W_V, W_O = _head()(num_words, num_places)
+    return W_K, W_Q, W_V, W_O
+
+
+def _as_linear_layers(num_words, num_places):
+    return tuple(W.T for W in _head()(num_words, num_places))
+
+
+def _words_too(num_words, num_places):
+    """Words choose as well: a query also asks for its own word."""
+    W_Q, W_K, W_V, W_O = _head()(num_words, num_places)
+    more = torch.eye(num_words + num_places)[:, :num_words]
+    return torch.cat([W_Q, LOUD * more], 1), torch.cat([W_K, more], 1), W_V, W_O
+
+
+def _three_matrices(num_words, num_places):
+    return _head()(num_words, num_places)[:3]
+
+
+def _cases_of_words():
+    for num_words, num_places, words in [
+        (3, 2, [2, 0]),
+        (2, 3, [1, 0, 0]),
+        (4, 4, [3, 1, 1, 2]),
+        (5, 7, [4, 2, 0, 3]),
+        (6, 6, [0, 0, 5, 1, 5, 2]),
+    ]:
+        yield num_words, num_places, torch.tensor(words)
+
+
+copy_previous = Exercise(
+    name="copy_previous",
+    chapter="03",
+    section="Two heads, side by side",
+    kind=WRITE,
+    title="A head that copies the word before",
+    goal="Set the four matrices of a head by hand, so that it does one thing.",
+    difficulty=4,
+    importance=4,
+    minutes=15,
+    text="""\
+Heads that look at the word before turn up in nearly every trained model. Make one by hand. A row of
+`X` has `num_words` one-hot columns that say the word, and behind them `num_places` one-hot columns
+that say its place: `[0, 1, 0 | 1, 0]` is word 1 of 3, at place 0 of 2.
+
+Return `W_Q`, `W_K`, `W_V` and `W_O` of one head, whose width you may choose, such that
+
+- place t gives more than 0.99 of its weight to place t - 1, whichever words stand there; place 0,
+  which has nothing before it, looks at itself;
+- the result of place t holds the *word* of the place it looks at, one-hot in the word's columns,
+  and zeros in the columns of places.
+
+Sentences may be shorter than `num_places`. The scores are divided by $\\sqrt{d_k}$, as always. (The
+check compares three things. Item 0 is where each place looks most, or -1 if two places are level;
+item 1, whether it gives more than 0.99 there; item 2, the result of looking only there.)""",
+    hints=(
+        "As in the chapter: let a key say its place. What must the query of place 3 be, to find "
+        "the key of place 2?",
+        "With `W_K[num_words:] = torch.eye(num_places)`, row `num_words + t` of `W_Q` is the query "
+        "of place t: one loud number in column t - 1. How loud, if it is divided by a root?",
+        "100 is loud enough. `W_V` has the word's columns alone, "
+        "`torch.eye(num_words + num_places)[:, :num_words]`, and `W_O` is its transpose. Mind "
+        "place 0.",
+    ),
+    stub='''\
+def copy_previous(num_words, num_places):
+    """The matrices of a head that copies the word before.
+
+    num_words, num_places: ints, at least 2; d_model is their sum
+    Returns float tensors W_Q, W_K (d_model, d_k), W_V (d_model, d_v) and W_O (d_v, d_model)
+    """
+    raise NotImplementedError
+''',
+    solution='''\
+def copy_previous(num_words, num_places):
+    """The matrices of a head that copies the word before.
+
+    num_words, num_places: ints, at least 2; d_model is their sum
+    Returns float tensors W_Q, W_K (d_model, d_k), W_V (d_model, d_v) and W_O (d_v, d_model)
+    """
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)  # a key says its place
+    for t in range(num_places):
+        W_Q[num_words + t, max(t - 1, 0)] = 100.0  # place t asks loudly for the one before
+    W_V = torch.eye(num_words + num_places)[:, :num_words]  # a value says its word
+    return W_Q, W_K, W_V, W_V.T  # (num_words, d_model)
+''',
+    because="It chooses by place and hands over words: what finds and what is carried are apart.",
+    reference=_head(),
+    call=_use,
+    cases=_cases_of_words,
+    mistakes=(
+        (
+            "It looks the wrong way: place t looks at the word behind it.",
+            _head(lambda t, n: min(t + 1, n - 1)),
+        ),
+        (
+            "Queries and keys are exchanged: the queries say their place, and the keys ask. So a "
+            "word is found by the one before it.",
+            _exchanged,
+        ),
+        (
+            "Each place looks at itself. The query of place t must find the key of place t - 1.",
+            _head(lambda t: t),
+        ),
+        (
+            "Each place looks two places back.",
+            _head(lambda t: max(t - 2, 0)),
+        ),
+        *(
+            (
+                "Place 0 has no query, so it spreads its weight evenly; it should look at itself.",
+                _head(lambda t: t - 1 if t else None, loud),
+            )
+            for loud in (LOUD, 5.0, 1.0)
+        ),
+        *(
+            (
+                "Place 0 looks at the last place, as if the sentence were a circle (`roll`); it "
+                "should look at itself.",
+                _head(lambda t, n: (t - 1) % n, loud),
+            )
+            for loud in (LOUD, 5.0, 1.0)
+        ),
+        *(
+            (
+                "All look at the right place, but too faintly: somewhere it gets less than 0.99. "
+                "Make the queries or the keys larger.",
+                _head(loud=loud, wide=wide),
+            )
+            for loud in (1.0, 5.0, 10.0)
+            for wide in (False, True)
+        ),
+        (
+            "Four matrices are to be returned: W_Q, W_K, W_V and W_O.",
+            _three_matrices,
+        ),
+        (
+            "All look at the right place, but the columns of places are handed over too. The "
+            "result should hold the word alone.",
+            _head(value="all"),
+        ),
+        (
+            "All look at the right place, and bring home the place in place of the word.",
+            _head(value="place"),
+        ),
+        (
+            "The word arrives in the wrong columns: the word's columns are the first ones.",
+            _head(back="place"),
+        ),
+        (
+            "Place t gives its weight to words that are like its own. Only places may choose: the "
+            "rows of words in W_Q must be 0.",
+            _words_too,
+        ),
+        (
+            "Your matrices lie on their side, as nn.Linear keeps them. Here the products are "
+            "X @ W, so W_Q has d_model rows.",
+            _as_linear_layers,
+        ),
+        (
+            "W_Q and W_K are exchanged with W_V: return W_Q, W_K, W_V, W_O in this order.",
+            lambda *a: tuple(_head()(*a)[i] for i in (2, 0, 1, 3)),
+        ),
+        (
+            "It chooses the least liked: with a query below 0, the place before has the lowest "
+            "score.",
+            _head(loud=-LOUD),
+        ),
+    ),
+    wrong={
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, min(t + 1, num_places - 1)] = 100.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V, W_V.T
+""": "wrong way",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, max(t - 1, 0)] = 100.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_K, W_Q, W_V, W_V.T
+""": "Queries and keys are exchanged",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, t] = 100.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V, W_V.T
+""": "looks at itself.",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(1, num_places):
+        W_Q[num_words + t, t - 1] = 100.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V, W_V.T
+""": "Place 0 has no query",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, t - 1] = 100.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V, W_V.T
+""": "as if the sentence were a circle",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, max(t - 1, 0)] = 1.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V, W_V.T
+""": "too faintly",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, max(t - 1, 0)] = 10.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V, W_V.T
+""": "too faintly",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, max(t - 1, 0)] = 100.0
+    W_V = torch.eye(num_words + num_places)
+    return W_Q, W_K, W_V, W_V.T
+""": "columns of places are handed over",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, max(t - 1, 0)] = 100.0
+    W_V = torch.eye(num_words + num_places)[:, num_words:]
+    return W_Q, W_K, W_V, W_V.T
+""": "in place of the word",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, max(t - 1, 0)] = 100.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q.T, W_K.T, W_V.T, W_V
+""": "lie on their side",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, max(t - 1, 0)] = 100.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V
+""": "Four matrices",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, max(t - 1, 0)] = 100.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_V, W_Q, W_K, W_V.T
+""": "in this order",
+    },
+    right=(
+        """\
+def copy_previous(num_words, num_places):
+    d_model = num_words + num_places
+    W_Q, W_K, W_V = (torch.zeros(d_model, d_model) for _ in range(3))
+    W_K[num_words, 0] = 40.0
+    for t in range(num_places):
+        W_Q[num_words + t, t] = 40.0
+        if t + 1 < num_places:
+            W_K[num_words + t, t + 1] = 40.0
+    for w in range(num_words):
+        W_V[w, w] = 2.0
+    return W_Q, W_K, W_V, torch.eye(d_model) / 2
+""",
+        """\
+def copy_previous(num_words, num_places):
+    words, places = torch.eye(num_words), torch.eye(num_places)
+    nothing = torch.zeros(num_words, num_places)
+    before = torch.cat([places[:1], places[:-1]])
+    W_Q = torch.cat([nothing, 30 * before]) * num_places**0.5
+    W_K = torch.cat([nothing, places])
+    W_V = torch.cat([words, nothing.T])
+    W_O = torch.cat([words, nothing], dim=1)
+    return W_Q, W_K, W_V, W_O
+""",
+        """\
+def copy_previous(num_words, num_places):
+    t = torch.arange(num_places, dtype=torch.float64)
+    W_Q, W_K = torch.zeros(2, num_words + num_places, 2, dtype=torch.float64)
+    W_Q[num_words:, 0] = 100 * (t - 1)
+    W_Q[0, 0] = 0
+    W_Q[num_words:, 1] = -100
+    W_K[num_words:, 0] = t
+    W_K[num_words:, 1] = t**2 / 2
+    W_V = torch.eye(num_words + num_places, num_words, dtype=torch.float64)
+    return W_Q, W_K, W_V, W_V.T
+""",
+    ),
+)
