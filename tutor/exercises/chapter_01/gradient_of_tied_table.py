@@ -57,7 +57,7 @@ gradient_of_tied_table = Exercise(
     minutes=12,
     text="""\
 Many models use one table twice. They look words up in it, $X = H W$, and they score the next word
-with it: a word's score is the dot product of $X_t$ and the word's row, so the scores are $X W^T$,
+with it. A word's score is the dot product of $X_t$ and the word's row, so the scores are $X W^T$,
 of shape $(T, V_{size})$. Such a table is called **tied**.
 
 `G` is the gradient of the loss with respect to the *scores*. Write the gradient of $W$. It has two
@@ -112,8 +112,8 @@ def gradient_of_tied_table(W, ids, G):
             _scored,
         ),
         (
-            "A word that occurs several times keeps its last gradient alone; they add up. "
-            "(`table[ids] += ...` writes each row once.)",
+            "A word that occurs several times keeps its last gradient alone; they add up, and "
+            "`table[ids] += ...` writes each row once.",
             _overwritten(last=True),
         ),
         (
@@ -164,6 +164,21 @@ def gradient_of_tied_table(W, ids, G):
             "`F.one_hot` gives whole numbers, and a product needs one dtype: put `.to(W.dtype)` "
             "behind it.",
             lambda W, ids, G: F.one_hot(ids, len(W)).T @ (G @ W),
+        ),
+        (
+            "G is the gradient of the scores, with a column for each word. The lookup made X: find "
+            "its gradient first, `G @ W`, and hand that out.",
+            lambda W, ids, G: F.one_hot(ids, len(W)).float().T @ G,
+        ),
+        (
+            "That is the share of the scores alone, and turned round: a row for each word is "
+            "wanted.",
+            lambda W, ids, G: _scored(W, ids, G).T,
+        ),
+        (
+            "`F.one_hot(ids)` ends with the largest id that occurs; say how many words there are: "
+            "`F.one_hot(ids, len(W))`.",
+            lambda W, ids, G: F.one_hot(ids).float().T @ (G @ W) + _scored(W, ids, G),
         ),
         (
             "Two tensors in your sum have different numbers of rows: each share must have the "
@@ -243,6 +258,19 @@ def gradient_of_tied_table(W, ids, G):
 def gradient_of_tied_table(W, ids, G):
     return 2 * G.T @ W[ids]
 """: "counts twice",
+        """\
+def gradient_of_tied_table(W, ids, G):
+    H = F.one_hot(ids).to(W.dtype)
+    return H.T @ (G @ W) + G.T @ (W[ids])
+""": "say how many words there are",
+        """\
+def gradient_of_tied_table(W, ids, G):
+    return W[ids].T @ G
+""": "turned round",
+        """\
+def gradient_of_tied_table(W, ids, G):
+    return F.one_hot(ids, len(W)).float().T @ G
+""": "find its gradient first",
     },
     right=(
         """\

@@ -172,6 +172,11 @@ def more_words(layer, count):
             _grown(lambda W, count: W.mean(dim=1).expand(count, -1)),
         ),
         (
+            "A mean is one row, of shape (d_model), and `torch.cat` joins tables: make it a table "
+            "of shape (count, d_model) first.",
+            lambda layer, count: torch.cat([layer.weight.data, layer.weight.data.mean(dim=0)]),
+        ),
+        (
             "Nothing may write into a parameter while its steps are recorded: do it within "
             "`torch.no_grad()`.",
             _writes_into_a_parameter,
@@ -253,6 +258,12 @@ def more_words(layer, count):
     layer.weight = nn.Parameter(torch.cat([W, W.mean(0).expand(count, -1)]))
     return layer
 """: "changes its argument `layer`",
+        """\
+def more_words(layer, count):
+    W = layer.weight.detach()
+    new = [W.mean(dim=0) for _ in range(count)]
+    return nn.Embedding.from_pretrained(torch.cat([W, *new]), freeze=False)
+""": "`torch.cat` joins tables",
         """\
 def more_words(layer, count):
     n, d = layer.weight.shape

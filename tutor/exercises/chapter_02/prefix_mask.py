@@ -108,6 +108,26 @@ def _masks():
         lambda lengths, T, w: _mask(lengths[:1].expand(len(lengths)), T, w),
     )
     yield (
+        "All sentences have the longest prefix: `expand` copies nothing, so what is written into "
+        "one sentence is in all of them. Use `repeat` or `clone`.",
+        lambda lengths, T, w: _mask(lengths.amax().expand(len(lengths)), T, w),
+    )
+    yield (
+        "Nothing is hidden: no word is both after the window and before it. Hidden is what is one "
+        "*or* the other.",
+        lambda *a: torch.zeros_like(_mask(*a)),
+    )
+    yield (
+        "The prefix is hidden from everybody, and all words should see it.",
+        lambda lengths, T, w: (
+            _mask(lengths, T, w, prefix=_nothing) | ~_mask(lengths, T, w, window=_nothing)
+        ),
+    )
+    yield (
+        "No word sees itself, not even in the prefix; every word does.",
+        lambda lengths, T, w: _mask(lengths, T, w) | torch.eye(T, dtype=torch.bool),
+    )
+    yield (
         "What must be either in the prefix or in the window must be in both here: `|` joins what "
         "is seen, `&` what is hidden.",
         lambda lengths, T, w: (
@@ -300,6 +320,25 @@ def prefix_mask(lengths, T, width):
     window = (t - s).abs() < width
     return ~(window | (s < lengths[:, None, None, None]))
 """: "also sees later words",
+        """\
+def prefix_mask(lengths, T, width):
+    t, s = torch.arange(T)[:, None], torch.arange(T)
+    mask = ((s > t) | (s <= t - width)).expand(len(lengths), 1, T, T)
+    for n, length in enumerate(lengths.tolist()):
+        mask[n, :, :, :length] = False
+    return mask
+""": "copies nothing",
+        """\
+def prefix_mask(lengths, T, width):
+    t, s = torch.arange(T)[:, None], torch.arange(T)
+    outside = (s > t) & (s <= t - width)
+    return outside & (s >= lengths[:, None, None, None])
+""": "Nothing is hidden",
+        """\
+def prefix_mask(lengths, T, width):
+    t, s = torch.arange(T)[:, None], torch.arange(T)
+    return (s > t) | (s <= t - width) | (s < lengths[:, None, None, None])
+""": "hidden from everybody",
     },
     right=(
         """\

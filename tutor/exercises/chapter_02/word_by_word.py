@@ -168,6 +168,45 @@ def word_by_word(Q, K, V):
             _loop(scale=lambda q, k: q.shape[-1] ** 2),
         ),
         (
+            "The scores are divided by the root of T, the number of all words; it is the width of "
+            "a query that counts.",
+            lambda Q, K, V: _all_at_once(Q * math.sqrt(Q.shape[-1] / Q.shape[-2]), K, V),
+        ),
+        (
+            "The scores are divided by the root of d_v; it is the width of a query that counts.",
+            lambda Q, K, V: _all_at_once(Q * math.sqrt(Q.shape[-1] / V.shape[-1]), K, V),
+        ),
+        (
+            "The future is taken out after the softmax, so the weights no longer sum to 1. Compute "
+            "them from the words so far.",
+            lambda Q, K, V: (
+                compute_attention_matrix(Q, K).masked_fill(causal_mask(Q.shape[-2]), 0.0) @ V
+            ),
+        ),
+        (
+            "The first word is right now, and all others still do not see themselves: word t needs "
+            "the keys 0 to t.",
+            lambda Q, K, V: torch.cat(
+                [V[..., :1, :], _loop(itself=False)(Q, K, V)[..., 1:, :]], dim=-2
+            ),
+        ),
+        (
+            "`e` has the shape (..., keys): the keys are in its last dimension, -1.",
+            _loop(dim=-2),
+        ),
+        (
+            "`e` has the shape (..., keys): the keys are in its last dimension, -1.",
+            _loop(dim=2),
+        ),
+        (
+            "The results lie on their side: rows are words. `dim=-2`, as it was.",
+            lambda Q, K, V: _all_at_once(Q, K, V).mT,
+        ),
+        (
+            "`cat` makes no new dimension for the words; `stack` does, as it was.",
+            lambda Q, K, V: torch.cat([*_all_at_once(Q, K, V).unbind(-2)], dim=-2),
+        ),
+        (
             "The softmax still counts its dimension from the front: with one batch dimension it is "
             "right, with two or none it is not.",
             _loop(dim=1),
@@ -222,6 +261,11 @@ def word_by_word(Q, K, V):
             "(e / math.sqrt(q.shape[-1])).softmax(0)"
         ): "One mistake is left: one sentence is right",
         _code("(e / math.sqrt(q.shape[-1])).softmax(1)"): "from the front",
+        _code("(e / math.sqrt(K.shape[-2])).softmax(-1)"): "root of T",
+        _code("(e / math.sqrt(v.shape[-1])).softmax(-1)"): "root of d_v",
+        _code("(e / math.sqrt(q.shape[-1])).softmax(-1)", "max(1, t)"): "The first word is right",
+        _code("(e / math.sqrt(q.shape[-1])).softmax(-2)"): "last dimension, -1",
+        _code("(e / math.sqrt(q.shape[-1])).softmax(-1)", stack=-1): "lie on their side",
         _code("e.softmax(-1)"): "scaling is gone",
         _code("(e / q.shape[-1]).softmax(-1)"): "must be its square root",
         _code("(e / math.sqrt(q.shape[-1])).softmax(-1)", "t", "t + 1"): "cut both",

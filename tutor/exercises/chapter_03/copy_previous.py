@@ -52,6 +52,30 @@ def _head(looks_at=lambda t: max(t - 1, 0), loud=LOUD, value="word", back="word"
     return answer
 
 
+def _changed(change):
+    """The head, with W_Q and W_K changed: (W_Q, W_K, num_words) -> both."""
+
+    def answer(num_words, num_places):
+        W_Q, W_K, W_V, W_O = _head()(num_words, num_places)
+        return *change(W_Q, W_K, num_words), W_V, W_O
+
+    return answer
+
+
+def _faint_at_0(loud):
+    def change(W_Q, W_K, num_words):
+        W_Q[num_words, 0] = loud
+        return W_Q, W_K
+
+    return change
+
+
+def _all_before(W_Q, W_K, num_words):
+    places = W_Q[num_words:]
+    places[1:] = (LOUD * torch.ones_like(places).tril(-1))[1:]
+    return W_Q, W_K
+
+
 def _exchanged(num_words, num_places):
     W_Q, W_K, W_V, W_O = _head()(num_words, num_places)
     return W_K, W_Q, W_V, W_O
@@ -185,6 +209,37 @@ def copy_previous(num_words, num_places):
             )
             for loud in (1.0, 5.0, 10.0)
             for wide in (False, True)
+        ),
+        *(
+            (
+                "Place 0 looks at itself, but too faintly: it gets less than 0.99 there. Make its "
+                "query larger.",
+                _changed(_faint_at_0(loud)),
+            )
+            for loud in (1.0, 3.0)
+        ),
+        (
+            "It looks the wrong way: place t looks at the word behind it.",
+            _head(lambda t, n: t + 1 if t + 1 < n else None),
+        ),
+        (
+            "Place t asks for all places before it, and spreads its weight over them. It should "
+            "ask for one.",
+            _changed(_all_before),
+        ),
+        (
+            "All scores are equal, so no place looks anywhere in particular. Fill W_Q and W_K.",
+            _head(lambda t: None),
+        ),
+        (
+            "Your keys are made from the columns of words: the first rows of W_K belong to words, "
+            "those of places come after `num_words` of them.",
+            _changed(lambda W_Q, W_K, num_words: (W_Q, W_K.roll(-num_words, dims=0))),
+        ),
+        (
+            "All look at the right place, and the word arrives, but not one-hot: its number is "
+            "2 and should be 1.",
+            lambda *a: (*_head()(*a)[:2], 2 * _head()(*a)[2], _head()(*a)[3]),
         ),
         (
             "Four matrices are to be returned: W_Q, W_K, W_V and W_O.",
@@ -323,6 +378,41 @@ def copy_previous(num_words, num_places):
     W_V = torch.eye(num_words + num_places)[:, :num_words]
     return W_Q, W_K, W_V
 """: "Four matrices",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[:num_places] = torch.eye(num_places)
+    for t in range(num_places):
+        W_Q[num_words + t, max(t - 1, 0)] = 100.0
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V, W_V.T
+""": "from the columns of words",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    W_Q[num_words:] = 100 * torch.diag(torch.ones(num_places - 1), 1)
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V, W_V.T
+""": "wrong way",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    W_Q[num_words:] = 100 * torch.ones(num_places, num_places).tril(-1)
+    W_Q[num_words, 0] = 100
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V, W_V.T
+""": "all places before it",
+        """\
+def copy_previous(num_words, num_places):
+    W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)
+    W_K[num_words:] = torch.eye(num_places)
+    W_Q[num_words:] = 50 * torch.diag(torch.ones(num_places - 1), -1)
+    W_Q[num_words, 0] = 1
+    W_V = torch.eye(num_words + num_places)[:, :num_words]
+    return W_Q, W_K, W_V, W_V.T
+""": "Place 0 looks at itself, but too faintly",
         """\
 def copy_previous(num_words, num_places):
     W_Q, W_K = torch.zeros(2, num_words + num_places, num_places)

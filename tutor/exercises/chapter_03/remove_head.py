@@ -53,6 +53,20 @@ def _only(W_Q, W_K, W_V, W_O, h, m):
     return (*(W.chunk(h, dim=1)[m] for W in (W_Q, W_K, W_V)), W_O.chunk(h)[m])
 
 
+def _joined(dim, behind_first):
+    """What stands before the head and what stands behind it, joined otherwise."""
+
+    def remove(W_Q, W_K, W_V, W_O, h, m):
+        def without(W):
+            width = W.shape[1] // h
+            parts = [W[:, : m * width], W[:, (m + 1) * width :]]
+            return torch.cat(parts[::-1] if behind_first else parts, dim=dim)
+
+        return without(W_Q), without(W_K), without(W_V), without(W_O.T).T
+
+    return remove
+
+
 def _cases_of_matrices():
     for d_model, h, d_k, d_v, m in [(2, 2, 1, 1, 0), (3, 2, 1, 2, 1), (5, 3, 2, 4, 1)]:
         matrices = [torch.randn(d_model, h * d).mul(4).round() / 4 for d in (d_k, d_k, d_v)]
@@ -160,6 +174,34 @@ def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
         (
             "W_O loses columns. Its columns are d_model; its *rows* belong to the heads.",
             _with(W_O=lambda *a: a[3][:, _left(a[3].shape[1], a[5], a[2].shape[1] // a[4])]),
+        ),
+        (
+            "W_O loses columns. Its columns are d_model; its *rows* belong to the heads.",
+            _with(
+                W_O=lambda *a: torch.cat(
+                    [a[3].chunk(a[4], dim=1)[i] for i in range(a[4]) if i != a[5]], dim=1
+                )
+            ),
+        ),
+        (
+            "W_V and W_O are as they were. Head m has columns in W_V and rows in W_O, too.",
+            _with(W_V=lambda *a: a[2], W_O=lambda *a: a[3]),
+        ),
+        (
+            "What stands before the head is lost with it: join what is before and what is behind.",
+            lambda *a: (
+                *(W[:, (a[5] + 1) * (W.shape[1] // a[4]) :] for W in a[:3]),
+                a[3][(a[5] + 1) * (len(a[3]) // a[4]) :],
+            ),
+        ),
+        (
+            "The heads that stay have changed their order: what was behind head m comes first.",
+            _joined(dim=1, behind_first=True),
+        ),
+        (
+            "Columns are joined side by side: `torch.cat(..., dim=1)`. Without it one table comes "
+            "below the other, and these differ in width.",
+            _joined(dim=0, behind_first=False),
         ),
         (
             "W_O comes out turned round: heads in its rows, (h - 1) * d_v of them.",
@@ -310,6 +352,22 @@ def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
     keep_v = torch.arange(W_V.shape[1]) // v != m
     return W_Q[:, keep_k], W_K[:, keep_k], W_V[:, keep_v], W_O[keep_v].T
 """: "turned round",
+        """\
+def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
+    def without(W):
+        width = W.shape[1] // num_heads
+        return torch.cat([W[:, : m * width], W[:, (m + 1) * width :]])
+
+    return without(W_Q), without(W_K), without(W_V), without(W_O.T).T
+""": "side by side",
+        """\
+def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
+    def without(W):
+        width = W.shape[1] // num_heads
+        return torch.cat([W[:, (m + 1) * width :], W[:, : m * width]], dim=1)
+
+    return without(W_Q), without(W_K), without(W_V), without(W_O.T).T
+""": "changed their order",
         """\
 def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
     k, v = W_Q.shape[1] // num_heads, W_V.shape[1] // num_heads

@@ -5,22 +5,22 @@ import itertools
 from tutor.check.exercise import PREDICT, Exercise
 
 _RIGHT = (True, False, True, True, False, True, True, False)
-_ASK = (  # what to ask if the answer for a change is wrong
-    "Exchange 0: heads differ in their weights, their values and their rows of W_O. Do these three "
-    "still belong together, and does a sum know its order?",
-    "Exchange 1: the weights of head 0 are now made by the columns of head 1. Whose values do they "
-    "meet?",
-    "Change 2: a score is a sum of products of a query's number and a key's number. What becomes "
-    "of each product?",
-    "Change 3: a score is a dot product. What becomes of it if both vectors are reversed?",
-    "Change 4: the columns of a value meet the rows of W_O, first with first. Do they meet the "
-    "same rows as before?",
-    "Change 5: a head's contribution is its weights times values times its rows of W_O. Which two "
-    "numbers are multiplied, and what is their product?",
-    "Change 6: the score of query q with each key grows by q · b, the same for all keys. What does "
-    "a softmax make of equal additions?",
-    "Change 7: the score with key k grows by b · k, which differs from key to key. What does a "
-    "softmax make of that?",
+_ASK = (  # what to look at if the answer for a change is wrong
+    "Exchange 0: see whether the weights of a head, its values and its rows of W_O still belong "
+    "together, and whether a sum minds the order.",
+    "Exchange 1: the weights of head 0 are now made by the columns of head 1. See whose values "
+    "they meet.",
+    "Change 2: a score is a sum of products, a number of the query times one of the key. See what "
+    "becomes of each product.",
+    "Change 3: a score is a dot product. See what becomes of it if both vectors are reversed.",
+    "Change 4: the columns of a value meet the rows of W_O, first with first. See which rows they "
+    "meet now.",
+    "Change 5: a head's contribution is its weights times its values times its rows of W_O. Follow "
+    "the factor 3 through it.",
+    "Change 6: the score of query q with each key grows by q · b, the same for all keys. See what "
+    "a softmax makes of equal additions.",
+    "Change 7: the score with key k grows by b · k, which differs from key to key. See what a "
+    "softmax makes of that.",
 )
 
 
