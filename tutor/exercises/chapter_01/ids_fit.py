@@ -38,7 +38,7 @@ ids_fit = Exercise(
     goal="Say which ids a table has rows for.",
     difficulty=2,
     importance=4,
-    minutes=8,
+    minutes=6,
     text="""\
 "The ids are integers no bigger than the number of rows", says a tutorial. Somebody made a test of
 that sentence. It should say `True` if every id has a row of its own in the table. But it lets ids

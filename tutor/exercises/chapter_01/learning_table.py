@@ -44,7 +44,7 @@ learning_table = Exercise(
     goal="Know what `padding_idx` does to a row, and put numbers into a layer without harm.",
     difficulty=2,
     importance=3,
-    minutes=8,
+    minutes=6,
     text="""\
 A model puts the table of this chapter into a layer, in which id 0 is the word *a*. It looks up
 the right vectors. But in training every word moves, and *a* never does. **Find the mistake and

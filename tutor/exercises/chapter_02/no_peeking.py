@@ -86,12 +86,9 @@ def no_peeking(Q, K, V, hidden):
             lambda Q, K, V, hidden: F.scaled_dot_product_attention(Q, K, V, hidden.float()),
         ),
         (
-            "A mask of floats is added to the scores: 0 and 1 hide nothing.",
+            "A mask of floats is added to the scores: a difference of 1 makes hidden words weaker, "
+            "and hides nothing.",
             lambda Q, K, V, hidden: F.scaled_dot_product_attention(Q, K, V, (~hidden).float()),
-        ),
-        (
-            "A mask of floats is added to the scores: -1 makes a word weaker and hides nothing.",
-            lambda Q, K, V, hidden: F.scaled_dot_product_attention(Q, K, V, -hidden.float()),
         ),
     ),
     properties=(LOW_SCORES,),
@@ -117,7 +114,7 @@ def no_peeking(Q, K, V, hidden):
         """\
 def no_peeking(Q, K, V, hidden):
     return F.scaled_dot_product_attention(Q, K, V, attn_mask=1.0 - hidden.float())
-""": "hide nothing",
+""": "hides nothing",
         """\
 def no_peeking(Q, K, V, hidden):
     return F.scaled_dot_product_attention(Q, K, V, attn_mask=not hidden)

@@ -6,6 +6,10 @@ from tutor.attention import slice_vertically
 from tutor.check.exercise import TEST, Exercise
 
 
+def _cut(X, width):
+    return X.unflatten(-1, (-1, width)).transpose(-3, -2)  # (..., h, T, width)
+
+
 def _into_empty_heads(X, width):
     h = X.shape[-1] // width
     Y = X.new_empty(*X.shape[:-2], h, X.shape[-2], width)
@@ -61,8 +65,9 @@ def test_cut(cut):
             assert torch.equal(slices[..., m, :, :], X[..., m * width : (m + 1) * width])
 ''',
     because="A shape says how many numbers there are; only the numbers say which.",
+    forbidden=(slice_vertically,),
     twins={
-        "splits each row and swaps words and heads": slice_vertically,
+        "splits each row and swaps words and heads": _cut,
         "stacks blocks of columns": lambda X, width: torch.stack(X.split(width, dim=-1), dim=-3),
         "copies block by block into a new tensor": _into_empty_heads,
     },
@@ -76,11 +81,9 @@ def test_cut(cut):
         "takes the width for the number of heads": lambda X, width: X.unflatten(
             -1, (width, -1)
         ).transpose(-3, -2),
-        "puts the heads in reverse order": lambda X, width: slice_vertically(X, width).flip(-3),
-        "reverses the columns within each head": lambda X, width: slice_vertically(X, width).flip(
-            -1
-        ),
-        "gives every head the columns of the first": lambda X, width: slice_vertically(X, width)[
+        "puts the heads in reverse order": lambda X, width: _cut(X, width).flip(-3),
+        "reverses the columns within each head": lambda X, width: _cut(X, width).flip(-1),
+        "gives every head the columns of the first": lambda X, width: _cut(X, width)[
             ..., :1, :, :
         ].expand(*X.shape[:-2], X.shape[-1] // width, X.shape[-2], width),
         "swaps dimensions 0 and 1, whatever stands in front": lambda X, width: X.unflatten(
@@ -89,6 +92,13 @@ def test_cut(cut):
         "forgets to swap words and heads": lambda X, width: X.unflatten(-1, (-1, width)),
     },
     wrong={
+        """\
+def test_cut(cut):
+    from tutor.attention import slice_vertically
+
+    for X in (torch.randn(5, 12), torch.randn(2, 5, 12)):
+        assert torch.equal(cut(X, 4), slice_vertically(X, 4))
+""": "calls `slice_vertically`",
         """\
 def test_cut(cut):
     X = torch.randn(2, 5, 12)
