@@ -2,9 +2,11 @@
 
 ON_PAGE = ("count_pairs", "make_batch", "cut_by_tokens")
 ORDER = (
-    "second_merge",
     "cut_word",
-    "fall_back_to_bytes",
-    "number_words",
+    "test_tokenizer",
+    "better_vocabulary",
+    "mend_collate",
+    "pack_captions",
+    "segment_mask",
     "only_the_tokenizer",
 )

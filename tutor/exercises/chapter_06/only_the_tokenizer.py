@@ -2,6 +2,12 @@
 
 from tutor.check.exercise import EXPLAIN, Exercise
 
+# The beginning of a sentence that denies nothing and speaks of nobody else.
+_PLAIN = (
+    r"(?i)(?:^|[.!?]\s+)(?![^.!?]*(?:\b(?:no|not|never|nor|if|as if|honest|other|would|than|"
+    r"without|wrong|cannot)\b|n't))[^.!?]*"
+)
+
 only_the_tokenizer = Exercise(
     name="only_the_tokenizer",
     chapter="06",
@@ -11,7 +17,7 @@ only_the_tokenizer = Exercise(
     goal="Explain why a vocabulary is learned from the training text alone.",
     difficulty=3,
     importance=3,
-    minutes=10,
+    minutes=8,
     text="""\
 A team learns its merges from all sentences, training and test together. *It is only the tokenizer*,
 they say, *it never sees a translation*. They report a loss per token on the test set.
@@ -50,4 +56,22 @@ one now. It flatters, and it cannot be compared with that of a team whose tokeni
 - 1 point: test sentences are cut into fewer tokens than text that is really new.
 - 1 point: a number per token depends on the number of tokens, so it cannot be compared with others
   (or: it flatters).""",
+    points=(
+        "The vocabulary holds pieces, or merges, that come from the test text.",
+        "No training sentence looks up the rows of such pieces, so they are not trained.",
+        "The test sentences are cut into fewer tokens than text that is really new.",
+        "A loss per token divides by the number of tokens, which is another for another team.",
+    ),
+    misconceptions=(
+        (
+            rf"{_PLAIN}\bmodel (has|had) (already )?(seen|read|memori[sz]ed) the test ",
+            "You write that the model has seen the test sentences. It has not: only the tokenizer "
+            "has. What did it take from them?",
+        ),
+        (
+            rf"{_PLAIN}\btest (text|words|sentences) (is|are) (cut|split) into more ",
+            "You write that the test sentences are cut into more tokens. Merges that were learned "
+            "from them make fewer of them.",
+        ),
+    ),
 )

@@ -2,10 +2,10 @@
 
 ON_PAGE = ("token_loss", "one_step", "one_round")
 ORDER = (
-    "take_steps",
+    "which_cause",
+    "mend_training",
     "paper_rate",
     "steady_results",
-    "loss_in_bits",
     "smoothed_loss",
     "too_good_to_be_true",
 )

@@ -92,7 +92,7 @@ smoothed_loss = Exercise(
     goal="Write the smoothed loss so that padding has no say in it.",
     difficulty=3,
     importance=5,
-    minutes=15,
+    minutes=12,
     text="""\
 Write the loss of a batch: cross-entropy with label smoothing, as in the formula of the chapter, and
 the **mean over all real tokens** of the batch. A place whose target is padding must not enter, with

@@ -110,7 +110,7 @@ steady_results = Exercise(
     goal="Switch dropout off for a result, and leave the model as it was.",
     difficulty=2,
     importance=5,
-    minutes=10,
+    minutes=8,
     text="""\
 Asked twice, this model gives two answers, although `no_grad` is there. **Find the mistake and mend
 it.** The function is called in the middle of a training, and also when the training is over: **the

@@ -11,7 +11,7 @@ too_good_to_be_true = Exercise(
     goal="Find out why a loss can be too good, and name the test that settles it.",
     difficulty=3,
     importance=4,
-    minutes=10,
+    minutes=8,
     text="""\
 A friend is happy: after fifty steps the smoothed loss of her translator is all but at its floor, on
 new sentences too. But when it writes, it writes nonsense.
@@ -52,4 +52,20 @@ the prediction of it must not move.
 - 1 point: in writing, the reference is not there and nothing can be copied.
 - 1 point: a test that decides: change the answer in the decoder's input, and see whether its
   prediction moves. (Half a point for: a loss that falls far too fast is a warning.)""",
+    points=(
+        "The target is not shifted: what is asked for stands in the input, at the same place.",
+        "The causal mask lets a place see itself, so it hides nothing here.",
+        "New sentences are fed in with their reference too, so copying works on them as well.",
+        "When the model writes, there is no reference in its input, and nothing to copy.",
+        "The test: change the answer in the decoder's input; its prediction must not move.",
+    ),
+    misconceptions=(
+        (
+            r"(?i)(?:^|[.!?]\s+)(?![^.!?]*(?:\b(?:no|not|never|nor|neither|if|would|could|might|"
+            r"rather|instead|unlike|without|wrong|cannot|than)\b|n't))"
+            r"[^.!?]*\b(?:overfit(?:s|ted|ting)?|memori[sz]e[sd]?|by heart)\b",
+            "You write that the model knows its sentences by heart. But its loss is as good on new "
+            "sentences, which nobody can know by heart.",
+        ),
+    ),
 )

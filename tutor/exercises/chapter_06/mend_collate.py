@@ -1,0 +1,282 @@
+"""Three faults of a collate function."""
+
+import copy
+from itertools import product
+
+import torch
+
+from tutor.check.exercise import MEND, Exercise
+from tutor.text.batches import Batch, pad
+from tutor.text.tokenizer import BOS, EOS
+
+
+def _collate_twice(answer, pairs, max_len):
+    """Two batches of the same pairs, as in two epochs, and whether the pairs are still the same."""
+    pairs = copy.deepcopy(pairs)
+    before = copy.deepcopy(pairs)
+    first = answer(pairs, max_len)
+    return first, answer(pairs, max_len), pairs == before
+
+
+ORDER, CUT, MARKS = (
+    {
+        "right": "",
+        "alone": "The sources are sorted without their targets, so they get those of others.",
+        "as given": "The rows are not sorted: the longest source comes first.",
+        "shortest": "The rows are sorted, but the shortest source comes first.",
+        "by target": "The rows are sorted by their targets; the sources decide.",
+        "by both": "The rows are sorted by the longer side; the sources alone decide.",
+        "apart": "Sources and targets are sorted apart, so that pairs are torn.",
+        "cut": "You sort after cutting, when long sources are equally long. Sort before.",
+        "ties": "Pairs with equally long sources change places; `reverse=True` keeps their order.",
+    },
+    {
+        "right": "",
+        "mark": "Of a long sentence the mark is cut off. Cut the words, and then add it.",
+        "long": "The longest rows have max_len + 1 tokens: the mark counts, too.",
+        "source": "The long source keeps its mark, the long target does not.",
+        "target": "The long target keeps its mark, the long source does not.",
+        "uncut": "Nothing is cut: rows are longer than max_len.",
+    },
+    {
+        "right": "",
+        "grows": "`append` and `+=` change the lists of the caller: each epoch adds one more EOS.",
+    },
+)
+
+
+def _collate(order="right", cut="right", marks="right", shifted=True, bos=0):
+    def collate(pairs, max_len):
+        key = {
+            "by target": lambda pair: len(pair[1]),
+            "by both": lambda pair: max(map(len, pair)),
+            "cut": lambda pair: min(len(pair[0]), max_len - 1),
+        }.get(order, lambda pair: len(pair[0]))
+        rows = sorted(pairs, key=key, reverse=order not in ("shortest", "ties"))
+        if order == "ties":
+            rows = rows[::-1]
+        if order in ("alone", "apart", "as given"):
+            rows = pairs
+        sides = [[source for source, _ in rows], [target for _, target in rows]]
+        for side in {"alone": sides[:1], "apart": sides}.get(order, []):
+            side.sort(key=len, reverse=True)
+        done = []
+        for name, side in zip(("source", "target"), sides, strict=True):
+            lost = cut == "mark" or cut in ("source", "target") and cut != name
+            words = {"long": max_len, "uncut": None}.get(cut, max_len if lost else max_len - 1)
+            if marks == "grows":
+                for ids in side:
+                    ids.append(EOS)
+                side = [ids[:-1] for ids in side]
+            side = [ids[:words] + [EOS] for ids in side]
+            done.append([ids[:max_len] for ids in side] if lost else side)
+        source, target = done
+        target_in = [[BOS] + ids[:-1] for ids in target] if shifted else target
+        if not bos:
+            return Batch(pad(source), pad(target_in), pad(target))
+        return Batch(pad([[BOS] + ids for ids in source]), pad(target_in), pad(target))
+
+    return collate
+
+
+def _left():
+    """A message for each way to leave or to mend badly one, two or three of the faults."""
+    for parts in product(ORDER, CUT, MARKS):
+        words = (of[part] for of, part in zip((ORDER, CUT, MARKS), parts, strict=True))
+        message = " ".join(filter(None, words))
+        if message:
+            yield message, _collate(*parts)
+
+
+def _without_a_mark(pairs, max_len):
+    rows = sorted(pairs, key=lambda pair: len(pair[0]), reverse=True)
+    source, target = ([row[side][: max_len - 1] for row in rows] for side in (0, 1))
+    return Batch(
+        pad(source), pad([[BOS] + ids for ids in target]), pad([ids + [EOS] for ids in target])
+    )
+
+
+def _in_and_end(pairs, max_len):
+    batch = _collate()(pairs, max_len)
+    rows = [[BOS] + ids for ids in batch.target_out.tolist()]
+    return batch._replace(target_in=pad(rows))
+
+
+def _sorts_the_list(pairs, max_len):
+    pairs.sort(key=lambda pair: len(pair[0]), reverse=True)
+    return _collate()(pairs, max_len)
+
+
+def _cases_of_pairs():
+    def ids(n):
+        return torch.randint(4, 90, (n,)).tolist()
+
+    yield [(ids(2), ids(1)), (ids(4), ids(3))], 9
+    yield [(ids(1), ids(5)), (ids(3), ids(2)), (ids(3), ids(4)), (ids(6), ids(6))], 5
+    yield [(ids(n), ids(m)) for n, m in [(4, 7), (8, 0), (2, 9), (5, 6), (5, 5), (9, 8)]], 7
+
+
+_STUB = '''\
+def mend_collate(pairs, max_len):
+    """Three rectangles from a list of pairs. It has three faults: find them and mend them.
+
+    pairs: list of (source, target), two lists of ids without marks; used again in each epoch
+    max_len: int, the most tokens that a row may have, its mark included
+    Returns a Batch of source (N, S), target_in (N, T) and target_out (N, T)
+    """
+    sources = sorted([source for source, _ in pairs], key=len, reverse=True)
+    targets = [target for _, target in pairs]
+    for ids in sources + targets:
+        ids.append(EOS)
+    sources = [ids[:max_len] for ids in sources]
+    targets = [ids[:max_len] for ids in targets]
+    return Batch(
+        source=pad(sources),
+        target_in=pad([[BOS] + ids[:-1] for ids in targets]),
+        target_out=pad(targets),
+    )
+'''
+_SOLUTION = '''\
+def mend_collate(pairs, max_len):
+    """Three rectangles from a list of pairs.
+
+    pairs: list of (source, target), two lists of ids without marks; used again in each epoch
+    max_len: int, the most tokens that a row may have, its mark included
+    Returns a Batch of source (N, S), target_in (N, T) and target_out (N, T)
+    """
+    pairs = sorted(pairs, key=lambda pair: len(pair[0]), reverse=True)
+    sources = [source[: max_len - 1] + [EOS] for source, _ in pairs]
+    targets = [target[: max_len - 1] + [EOS] for _, target in pairs]
+    return Batch(
+        source=pad(sources),
+        target_in=pad([[BOS] + ids[:-1] for ids in targets]),
+        target_out=pad(targets),
+    )
+'''
+_SORT = "    pairs = sorted(pairs, key=lambda pair: len(pair[0]), reverse=True)\n"
+_SOURCE = "source[: max_len - 1] + [EOS] for"
+_TARGET = "target[: max_len - 1] + [EOS] for"
+_GROW = "    for ids in [ids for pair in pairs for ids in pair]:\n        ids.append(EOS)\n"
+
+
+def _edited(*changes):
+    """The solution with some places changed: pairs of the old text and the new."""
+    code = _SOLUTION
+    for old, new in changes:
+        assert code.count(old) == 1, old
+        code = code.replace(old, new)
+    return code
+
+
+mend_collate = Exercise(
+    name="mend_collate",
+    chapter="06",
+    section="`Dataset`, `DataLoader`, `collate_fn`",
+    kind=MEND,
+    title="A batch that looks right",
+    goal="Find what a collate function does to pairs, to marks and to the data set.",
+    difficulty=3,
+    importance=4,
+    minutes=10,
+    text="""\
+A colleague sorts the rows of a batch, **the longest source first** (pairs whose sources are equally
+long keep their order). A sentence that is too long loses its last words, **never its mark**: no row
+has more than `max_len` tokens, `BOS` or `EOS` included. The shapes come out right, nothing raises,
+and the model learns rubbish. **Find the three faults and mend them.**
+
+Long means: the number of ids of the source as it comes. `max_len` is at least 2. (The check makes
+two batches from the same list, as two epochs do. They are items 0 and 1 of the result; item 2 says
+whether the caller's pairs are as they were.)""",
+    hints=(
+        "Take two pairs, `([5, 6], [7])` and `([8, 9, 4], [5, 5])`, with `max_len=3`. Go through "
+        "the lines on paper: which target stands beside which source? Does each row end with EOS?",
+        "Then do it once more with the same list. What has `append` done to it?",
+        "Sort the pairs, not the sources. And `ids[: max_len - 1] + [EOS]` cuts first, and makes "
+        "a new list.",
+    ),
+    setup=(
+        "from tutor.text.batches import Batch, pad\nfrom tutor.text.tokenizer import BOS, EOS\n"
+    ),
+    stub=_STUB,
+    solution=_SOLUTION,
+    because="A collate function sees each pair in every epoch: what it changes in place adds up.",
+    reference=_collate(),
+    call=_collate_twice,
+    cases=_cases_of_pairs,
+    mistakes=(
+        *_left(),
+        (
+            "The rectangles are right. But `pairs.sort` puts the caller's own list into another "
+            "order; `sorted` makes a new one.",
+            _sorts_the_list,
+        ),
+        ("Now target_in is target_out: the shift is lost.", _collate(shifted=False)),
+        ("The source has a BOS, which it did not have.", _collate(bos=1)),
+        ("The source has lost its EOS altogether.", _without_a_mark),
+        ("Only target_out holds EOS; you gave it to target_in too.", _in_and_end),
+    ),
+    wrong={
+        _edited(
+            (_SORT, "    targets = [target for _, target in pairs]\n" + _SORT),
+            (
+                "target[: max_len - 1] + [EOS] for _, target in pairs",
+                "target[: max_len - 1] + [EOS] for target in targets",
+            ),
+        ): "those of others",
+        _edited(
+            (_SOURCE, "(source + [EOS])[:max_len] for"), (_TARGET, "(target + [EOS])[:max_len] for")
+        ): "the mark is cut off",
+        _edited(
+            (_SORT, _SORT + _GROW),
+            (_SOURCE, "source[: max_len - 1] + [EOS] * (len(source) > max_len - 1) for"),
+            (_TARGET, "target[:-1][: max_len - 1] + [EOS] for"),
+            (
+                "source[: max_len - 1] + [EOS] * (len(source) > max_len - 1) for",
+                "source[:-1][: max_len - 1] + [EOS] for",
+            ),
+        ): "one more EOS",
+        _edited((_SORT, "")): "not sorted",
+        _edited((", reverse=True", "")): "shortest source comes first",
+        _edited(("len(pair[0])", "len(pair[1])")): "the sources decide",
+        _edited(
+            (_SOURCE, "source[:max_len] + [EOS] for"), (_TARGET, "target[:max_len] + [EOS] for")
+        ): "max_len + 1",
+        _edited((_SOURCE, "source + [EOS] for"), (_TARGET, "target + [EOS] for")): "Nothing is cut",
+        _edited((_TARGET, "(target + [EOS])[:max_len] for")): "long target does not",
+        _edited((_SOURCE, "(source + [EOS])[:max_len] for")): "long source does not",
+        _edited((_SORT, _SORT.replace("pairs = sorted(pairs, ", "pairs.sort("))): "new one",
+        _edited(("[BOS] + ids[:-1]", "ids")): "shift is lost",
+        _edited(
+            (_SORT, _SORT + _GROW),
+            (_SOURCE, "source[:max_len] for"),
+            (_TARGET, "target[:max_len] for"),
+        ): "cut off. Cut the words",
+        _edited((_SOURCE, "[BOS] + source[: max_len - 1] + [EOS] for")): "has a BOS",
+    },  # fmt: skip
+    right=(
+        """\
+def mend_collate(pairs, max_len):
+    order = torch.tensor([-len(source) for source, _ in pairs]).argsort(stable=True)
+    sides = [[], []]
+    for n in order.tolist():
+        for side, ids in zip(sides, pairs[n]):
+            side.append([*ids[: max_len - 1], EOS])
+    sources, targets = sides
+    return Batch(pad(sources), pad([[BOS, *ids[:-1]] for ids in targets]), pad(targets))
+""",
+        """\
+def mend_collate(pairs, max_len):
+    import copy
+
+    pairs = copy.deepcopy(pairs)
+    pairs.sort(key=lambda pair: -len(pair[0]))
+    for source, target in pairs:
+        for ids in (source, target):
+            del ids[max_len - 1 :]
+            ids.append(EOS)
+    target_out = pad([target for _, target in pairs])
+    target_in = pad([[BOS] + target[:-1] for _, target in pairs])
+    return pad([source for source, _ in pairs]), target_in, target_out
+""",
+    ),
+)
