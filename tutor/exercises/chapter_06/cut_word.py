@@ -127,7 +127,7 @@ cut_word = Exercise(
     goal="Apply a learned list of merges to a word, in the right order and at every place.",
     difficulty=3,
     importance=4,
-    minutes=12,
+    minutes=10,
     text="""\
 The list of merges is the tokenizer. Cut a word into letters, then apply the merges **in the order
 in which they were learned**, each at every place, from left to right. A letter that a merge

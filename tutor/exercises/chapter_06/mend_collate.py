@@ -26,6 +26,7 @@ ORDER, CUT, MARKS = (
         "shortest": "The rows are sorted, but the shortest source comes first.",
         "by target": "The rows are sorted by their targets; the sources decide.",
         "by both": "The rows are sorted by the longer side; the sources alone decide.",
+        "both keys": "Pairs with equally long sources keep their order, whatever their targets.",
         "apart": "Sources and targets are sorted apart, so that pairs are torn.",
         "cut": "You sort after cutting, when long sources are equally long. Sort before.",
         "ties": "Pairs with equally long sources change places; `reverse=True` keeps their order.",
@@ -37,6 +38,7 @@ ORDER, CUT, MARKS = (
         "source": "The long source keeps its mark, the long target does not.",
         "target": "The long target keeps its mark, the long source does not.",
         "uncut": "Nothing is cut: rows are longer than max_len.",
+        "short": "The longest rows are shorter than they may be: max_len - 1 words and the mark.",
     },
     {
         "right": "",
@@ -49,6 +51,7 @@ def _collate(order="right", cut="right", marks="right", shifted=True, bos=0):
     def collate(pairs, max_len):
         key = {
             "by target": lambda pair: len(pair[1]),
+            "both keys": lambda pair: (len(pair[0]), len(pair[1])),
             "by both": lambda pair: max(map(len, pair)),
             "cut": lambda pair: min(len(pair[0]), max_len - 1),
         }.get(order, lambda pair: len(pair[0]))
@@ -63,7 +66,9 @@ def _collate(order="right", cut="right", marks="right", shifted=True, bos=0):
         done = []
         for name, side in zip(("source", "target"), sides, strict=True):
             lost = cut == "mark" or cut in ("source", "target") and cut != name
-            words = {"long": max_len, "uncut": None}.get(cut, max_len if lost else max_len - 1)
+            words = {"long": max_len, "uncut": None, "short": max_len - 2}.get(
+                cut, max_len if lost else max_len - 1
+            )
             if marks == "grows":
                 for ids in side:
                     ids.append(EOS)
@@ -80,12 +85,32 @@ def _collate(order="right", cut="right", marks="right", shifted=True, bos=0):
 
 
 def _left():
-    """A message for each way to leave or to mend badly one, two or three of the faults."""
+    """A message for each way to leave some of the faults, or to mend one of them badly."""
     for parts in product(ORDER, CUT, MARKS):
         words = (of[part] for of, part in zip((ORDER, CUT, MARKS), parts, strict=True))
         message = " ".join(filter(None, words))
-        if message:
+        badly_mended = {*parts} - {"right", "alone", "mark", "grows"}
+        if message and len(badly_mended) < 2:
             yield message, _collate(*parts)
+
+
+def _apart(pairs, max_len):
+    """Both sides, cut, are sorted by themselves."""
+    sides = ([pair[side][: max_len - 1] + [EOS] for pair in pairs] for side in (0, 1))
+    source, target = (sorted(side, key=len, reverse=True) for side in sides)
+    return Batch(pad(source), pad([[BOS] + ids[:-1] for ids in target]), pad(target))
+
+
+def _last_words(pairs, max_len):
+    return _collate()([tuple(ids[-max_len + 1 :] for ids in pair) for pair in _sorted(pairs)], 99)
+
+
+def _sorted(pairs):
+    return sorted(pairs, key=lambda pair: len(pair[0]), reverse=True)
+
+
+def _drops_the_long(pairs, max_len):
+    return _collate()([pair for pair in pairs if max(map(len, pair)) < max_len], max_len)
 
 
 def _without_a_mark(pairs, max_len):
@@ -212,6 +237,9 @@ whether the caller's pairs are as they were.)""",
         ),
         ("Now target_in is target_out: the shift is lost.", _collate(shifted=False)),
         ("The source has a BOS, which it did not have.", _collate(bos=1)),
+        (ORDER["apart"], _apart),
+        ("A long sentence loses its last words; you keep these.", _last_words),
+        ("Pairs that are too long are left out. Cut them.", _drops_the_long),
         ("The source has lost its EOS altogether.", _without_a_mark),
         ("Only target_out holds EOS; you gave it to target_in too.", _in_and_end),
     ),
@@ -245,6 +273,22 @@ whether the caller's pairs are as they were.)""",
         _edited((_TARGET, "(target + [EOS])[:max_len] for")): "long target does not",
         _edited((_SOURCE, "(source + [EOS])[:max_len] for")): "long source does not",
         _edited((_SORT, _SORT.replace("pairs = sorted(pairs, ", "pairs.sort("))): "new one",
+        _edited(("len(pair[0])", "(len(pair[0]), len(pair[1]))")): "whatever their targets",
+        _edited(
+            (_SOURCE, "source[-max_len + 1 :] + [EOS] for"),
+            (_TARGET, "target[-max_len + 1 :] + [EOS] for"),
+        ): "you keep these",
+        _edited(
+            (_SORT, _SORT + "    pairs = [p for p in pairs if max(map(len, p)) < max_len]\n")
+        ): "left out",
+        _edited(
+            (_SORT, ""),
+            (
+                "    return Batch(",
+                "    sources.sort(key=len, reverse=True)\n"
+                "    targets.sort(key=len, reverse=True)\n    return Batch(",
+            ),
+        ): "are torn",
         _edited(("[BOS] + ids[:-1]", "ids")): "shift is lost",
         _edited(
             (_SORT, _SORT + _GROW),

@@ -3,7 +3,7 @@
 import torch
 
 from tutor.check.exercise import WRITE, Exercise
-from tutor.text.tokenizer import PAD
+from tutor.text.tokenizer import EOS, PAD
 
 
 def _rectangle(rows, width):
@@ -103,6 +103,20 @@ def _padding_in_front(captions, width):
 def _rows_numbered(captions, width):
     ids, segments = _pack()(captions, width)
     return ids, (segments > 0) * torch.arange(1, len(ids) + 1)[:, None]
+
+
+def _no_padding(captions, width):
+    """Raises what `torch.tensor` does, unless all rows are equally long."""
+    rows = _RIGHT(captions, width)
+    ids = [[i for caption in row for i in caption] for row in rows]
+    segments = [[n for n, caption in enumerate(row, 1) for _ in caption] for row in rows]
+    return torch.tensor(ids), torch.tensor(segments)
+
+
+def _with_marks(captions, width):
+    """Each caption followed by EOS, which is not counted when the row is filled."""
+    rows = _RIGHT(captions, width)
+    return _pack(lambda *_: [[caption + [EOS] for caption in row] for row in rows])(None, width)
 
 
 def _narrow(captions, width):
@@ -231,6 +245,12 @@ def pack_captions(captions, width):
             "The ids are right. But you number the rows; a segment is the number of a caption in "
             "its row.",
             _rows_numbered,
+        ),
+        ("The rows are not filled up: each needs PAD up to `width`.", _no_padding),
+        ("Add no marks: the captions come with all that they need.", _with_marks),
+        (
+            "Add no marks: the captions come with all that they need.",
+            lambda captions, width: _pack()([caption + [EOS] for caption in captions], width),
         ),
         (
             "A caption is cut at the end of a row and goes on in the next. It stays whole.",

@@ -105,6 +105,29 @@ def segment_mask(segments):
             _of(lambda other, padding, later: padding | later),
         ),
         (
+            "A place sees the captions before its own. Hide keys of other segments.",
+            lambda segments: (
+                (segments[:, None, :, None] < segments[:, None, None, :])
+                | _of(lambda other, padding, later: padding | later)(segments)
+            ),
+        ),
+        (
+            "The padding, as a query, sees the captions: its segment is not greater than theirs. "
+            "Compare with `!=`.",
+            lambda segments: (
+                (segments[:, None, :, None] > segments[:, None, None, :])
+                | _of(lambda other, padding, later: padding | later)(segments)
+            ),
+        ),
+        (
+            "A place sees the next one, which it has to predict: `triu(1)`.",
+            _of(lambda other, padding, later: other | padding | later & later.roll(1, 3)),
+        ),
+        (
+            "All rows of the batch get the mask of the first.",
+            lambda segments: _mask(segments[:1].expand_as(segments)),
+        ),
+        (
             "Only other captions are hidden. The future of one's own, and padding, must be, too.",
             _of(lambda other, padding, later: other),
         ),
@@ -139,6 +162,18 @@ def segment_mask(segments):
         (
             "The masks are joined with `&`, which hides only what all of them hide. Take `|`.",
             _of(lambda other, padding, later: other & padding & later),
+        ),
+        (
+            "The masks are joined with `&`, which hides only what all of them hide. Take `|`.",
+            _of(lambda other, padding, later: (other | padding) & later),
+        ),
+        (
+            "The masks are joined with `&`, which hides only what all of them hide. Take `|`.",
+            _of(lambda other, padding, later: other & later | padding),
+        ),
+        (
+            "The masks are joined with `&`, which hides only what all of them hide. Take `|`.",
+            _of(lambda other, padding, later: other | padding & later),
         ),
         (
             "What is hidden is right, but the dimension for the heads is missing: (N, 1, T, T).",

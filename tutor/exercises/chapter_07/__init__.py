@@ -5,6 +5,7 @@ ORDER = (
     "which_cause",
     "mend_training",
     "paper_rate",
+    "stop_early",
     "steady_results",
     "smoothed_loss",
     "too_good_to_be_true",

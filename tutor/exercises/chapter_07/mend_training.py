@@ -51,10 +51,11 @@ class _WarmUp:
 
 
 def _train_a_model(answer, epochs, train, val):
-    """Losses and weights of a model that is made here."""
+    """Losses and weights of a model that is made here, with batches of these pairs."""
     with torch.random.fork_rng(devices=[]):
         model = _Tiny()
     optimizer = _Descent(model, 0.2)
+    train, val = ([make_batch(pairs) for pairs in part] for part in (train, val))
     losses = answer(model, optimizer, _WarmUp(optimizer), train, val, epochs)
     return losses, [p.detach() for p in model.parameters()]
 
@@ -85,9 +86,11 @@ PADDING, SCHEDULE, MODE = (
 
 def _script(
     padding="right", schedule="right", mode="right",
-    order="ZBCS", means=False, shifted=0,
+    order="ZBCS", means=False, shifted=0, copies=False, softmax=False, returned=slice(None),
 ):  # fmt: skip
-    """order: the parts of a step, Zero, Backward, Clip, Step. shifted: places, once too often."""
+    """order: the parts of a step, Zero (z: once an epoch), Backward, Clip, Step.
+    shifted: places, once too often. copies: the decoder reads target_out.
+    """
 
     def loss_of(Z, answers):
         each = F.cross_entropy(Z.mT, answers, reduction="none")  # (N, T)
@@ -104,19 +107,21 @@ def _script(
         for _ in range(epochs):
             if mode == "off":
                 model.eval()
-            for batch in train:
-                Z, answers = model(batch.source, batch.target_in), batch.target_out
+            for number, batch in enumerate(train):
+                answers = batch.target_out
+                Z = model(batch.source, answers if copies else batch.target_in)
+                Z = Z.softmax(-1) if softmax else Z
                 loss = loss_of(Z[:, : Z.shape[1] - shifted], answers[:, shifted:])
                 if schedule == "early":
                     each_rate.step()
                 for part in order:
-                    if part == "Z":
+                    if part == "Z" or part == "z" and number == 0:
                         optimizer.zero_grad()
                     elif part == "B":
                         loss.backward()
                     elif part == "C":
                         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                    else:
+                    elif part == "S":
                         optimizer.step()
                 if schedule in ("right", "both"):
                     each_rate.step()
@@ -139,17 +144,18 @@ def _script(
                 losses.append(sum(parts) / sum(tokens))
             if mode == "right":
                 model.train()
-        return losses
+        return losses[returned]
 
     return train_it
 
 
 def _left():
-    """A message for each way to leave or to mend badly one, two or three of the mistakes."""
+    """A message for each way to leave some of the mistakes, or to mend one of them badly."""
     for parts in product(PADDING, SCHEDULE, MODE):
         words = (of[part] for of, part in zip((PADDING, SCHEDULE, MODE), parts, strict=True))
         message = " ".join(filter(None, words))
-        if message:
+        badly_mended = {*parts} - {"right", "counted", "epoch", "stays"}
+        if message and len(badly_mended) < 2:
             yield message, _script(*parts)
 
 
@@ -162,7 +168,7 @@ def _cases_of_trainings():
             ]
             for _ in range(number)
         )
-        return [make_batch([*pairs, ([5], [6]), ([7], [8, 4, 4, 6, 5, 7])]) for pairs in drawn]
+        return [[*pairs, ([5], [6]), ([7], [8, 4, 4, 6, 5, 7])] for pairs in drawn]
 
     yield 1, batches(2, 1), batches(1, 1)
     yield 3, batches(2, 3), [*batches(1, 1), *batches(1, 4)]
@@ -233,7 +239,7 @@ mend_training = Exercise(
     goal="Read a whole training script, and find what no error message tells.",
     difficulty=4,
     importance=5,
-    minutes=15,
+    minutes=12,
     text="""\
 This script runs, its losses fall, and the model learns. Yet it learns worse than it could. **Find
 the three mistakes and mend them.** Each is in a place of its own: one is in the loss that the
@@ -265,11 +271,31 @@ afterwards.)""",
     cases=_cases_of_trainings,
     draws=True,
     mistakes=(
-        *_left(),
         (
             "The three are mended, but the old gradients are no longer forgotten before "
             "`backward`, which adds to them.",
             _script(order="BCS"),
+        ),
+        (
+            "The three are mended, but the old gradients are forgotten once an epoch only: each "
+            "step needs new ones.",
+            _script(order="zBCS"),
+        ),
+        (
+            "The three are mended, but now the decoder reads target_out, which it is asked for.",
+            _script(copies=True),
+        ),
+        (
+            "`F.cross_entropy` wants logits. With a softmax before it, it takes two.",
+            _script(softmax=True),
+        ),
+        (
+            "The training is right. But a loss after each epoch is wanted, not only the last.",
+            _script(returned=slice(-1, None)),
+        ),
+        (
+            "You return after the first epoch: see that `return` does not stand in the loop.",
+            lambda *given: _script()(*given[:-1], 1),
         ),
         (
             "The three are mended, but the gradients are forgotten before the step, and the "
@@ -294,6 +320,7 @@ afterwards.)""",
             "a small batch weighs more.",
             _script(means=True),
         ),
+        *_left(),
     ),
     wrong={
         _edited(_RATE, _MODE): "Padding still counts",
@@ -328,6 +355,24 @@ afterwards.)""",
         _edited(
             _LOSS, _RATE, _MODE, ("nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "pass")
         ): "no longer clipped",
+        _edited(
+            _LOSS,
+            _RATE,
+            (
+                "    model.train()\n    for epoch in range(epochs):\n",
+                (
+                    "    for epoch in range(epochs):\n        model.train()\n"
+                    "        optimizer.zero_grad()\n"
+                ),
+            ),
+            (_BACKWARD, "            loss.backward()\n"),
+        ): "once an epoch only",
+        _edited(_LOSS, _RATE, _MODE, ("Z.flatten(0, 1)", "Z.softmax(-1).flatten(0, 1)")): (
+            "wants logits"
+        ),
+        _edited(_LOSS, _RATE, _MODE, ("    return losses", "        return losses")): (
+            "does not stand in the loop"
+        ),
         _edited(_LOSS, _RATE, _MODE, (_BACKWARD, "".join(_BACKWARD.splitlines(True)[::-1]))): (
             "do not move"
         ),

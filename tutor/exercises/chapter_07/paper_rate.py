@@ -23,7 +23,7 @@ paper_rate = Exercise(
     goal="Write a warm-up schedule that is right at step 0 and at its peak.",
     difficulty=3,
     importance=3,
-    minutes=10,
+    minutes=8,
     text="""\
 The paper's learning rate rises in a line for `warmup` steps and then falls like the inverse square
 root of the step. How high it rises depends on $d_{model}$ and `warmup`. Write the same curve with a

@@ -126,6 +126,7 @@ def _guesses():
         wrong = next((c for c in "ABCD" if guess[c] != _RIGHT[c]), None)
         if wrong and guess[wrong] is None:
             yield f"Curve {wrong} has no cause yet.", guess
+            yield f"Curve {wrong} has no cause yet.", {c: n for c, n in guess.items() if n}
         elif wrong:
             yield f"Curve {wrong}: {_AGAINST[wrong, guess[wrong]]}", guess
 
@@ -139,7 +140,7 @@ which_cause = Exercise(
     goal="Tell from two losses what went wrong in a run.",
     difficulty=3,
     importance=5,
-    minutes=10,
+    minutes=8,
     text="""\
 The figure shows four real runs of a small translator: 3,200 pairs, 32 in a step, so that an epoch
 has 100 steps; 1,500 ids; a warm-up and a cosine over 600 steps. In each, **one** thing is broken:
@@ -180,7 +181,7 @@ is taken before them, on 200 other pairs. *Healthy* is the validation of a run w
         'which_cause = {"A": 1, "B": 2, "C": 3, "D": 4}': "leave the validation behind",
         'which_cause = {"A": 4, "B": 2, "C": 3, "D": 5}': "below the healthy run's",
         'which_cause = {"A": 4, "B": 2, "C": 1, "D": 3}': "turn round and rise",
-        'which_cause = {"A": 4, "B": 2}': "That is not it",
+        'which_cause = {"A": 4, "B": 2}': "C has no cause yet",
         "which_cause = [4, 2, 3, 1]": "a dict is wanted",
         'which_cause = {"A": 4, "B": 2, "C": 3, "D": None}': "D has no cause yet",
     },
