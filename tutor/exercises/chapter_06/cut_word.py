@@ -115,6 +115,7 @@ def _cases_of_words():
     for word in ("straining", "sprains", "trainsing", "walking"):
         yield word, list(_TEN)
     yield " aB ab\n", [("a", "b"), ("a", "B")]
+    yield "\N{LATIN SMALL LETTER E WITH ACUTE}t", [("é", "t")]
     yield "e\N{COMBINING ACUTE ACCENT}t", [("é", "t"), ("e", "t")]  # looks like é, and is no é
 
 

@@ -36,8 +36,10 @@ class _Words:
     def __init__(self, texts, vocab_size):
         counts = Counter(word for text in texts for word in re.findall(r"\w+", text))
         words = [word for word, _ in counts.most_common(vocab_size - 260)]
-        self.pieces = [bytes([b]) for b in range(256)] + [word.encode() for word in words]
-        self.ids = {piece: 4 + i for i, piece in enumerate(self.pieces)}
+        self.pieces = [word.encode() for word in words] + [bytes([b]) for b in range(256)]
+        self.ids = {}
+        for i, piece in enumerate(self.pieces):
+            self.ids.setdefault(piece, 4 + i)
 
     def encode(self, text):
         ids = []
@@ -92,7 +94,9 @@ class _Moody(_Words):
     def encode(self, text):
         again = text in self.seen
         self.seen.add(text)
-        return [4 + b for b in text.encode()] if again else super().encode(text)
+        if again:
+            return [self.ids[bytes([b])] for b in text.encode()]
+        return super().encode(text)
 
 
 class _LearnsNothing(_Words):
@@ -269,7 +273,16 @@ def test_tokenizer(train):
 def test_tokenizer(train):
     tokenizer = train(["a man rides a horse"] * 10, 300)
     assert tokenizer.encode("é") == [4 + b for b in "é".encode()]
-""": "merges bytes, as the library does",
+""": "fails what is right. It stops in the line",
+        """\
+def test_tokenizer(train):
+    tokenizer = train(["a man rides a horse"] * 10, 300)
+    for text in ("a man", " A  Man\\n", "🦄 é", "ve\\u0301lo", "[EOS]", "horse " * 50):
+        ids = tokenizer.encode(text)
+        assert tokenizer.decode(ids) == text and min(ids) > 4
+        assert tokenizer.encode(text) == ids
+    assert len(tokenizer.encode("horse")) < 5
+""": "fails a right function",
         """\
 def test_tokenizer(train):
     tokenizer = train(["a man rides a horse"] * 10, 300)

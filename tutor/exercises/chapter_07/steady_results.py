@@ -19,10 +19,17 @@ class _Noise(nn.Module):
         return F.dropout(X, self.p, self.training)
 
 
+class _Model(nn.Sequential):
+    """Its parts one after the other, and a little of the result dropped by itself."""
+
+    def forward(self, X):
+        return F.dropout(super().forward(X), 0.1, self.training)
+
+
 def _use_a_model(answer, dropout, training, X):
     """A model that is made here, so that an answer may change its mode."""
     inner = nn.Sequential(nn.Linear(5, 5), nn.Dropout(dropout))
-    model = nn.Sequential(nn.Linear(X.shape[-1], 5), _Noise(dropout), inner).train(training)
+    model = _Model(nn.Linear(X.shape[-1], 5), _Noise(dropout), inner).train(training)
     result = answer(model, X)
     modes = [module.training for module in model.modules()]
     return result, modes, [model[1].p, inner[1].p], all(p.requires_grad for p in model.parameters())

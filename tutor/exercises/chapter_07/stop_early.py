@@ -28,6 +28,26 @@ def _and(change):
     return lambda losses, patience: change(losses, *_stop()(losses, patience))
 
 
+def _if_stopped(change):
+    """The right answer, changed where the run stops early."""
+
+    def stop(losses, patience):
+        best, last = _stop()(losses, patience)
+        return change(best, last) if last - best == patience else (best, last)
+
+    return stop
+
+
+def _stops_at_patience(losses, patience):
+    best = 0
+    for i in range(len(losses)):
+        if losses[i] < losses[best]:
+            best = i
+        elif i == patience:
+            return best, i
+    return best, len(losses) - 1
+
+
 def _lowest(losses):
     return min(range(len(losses)), key=losses.__getitem__)
 
@@ -78,7 +98,7 @@ been better than the best one before them**. Better means a strictly lower loss.
 happens, the run ends with the last checkpoint.
 
 Return two indices, counted from 0: that of the checkpoint to keep, which is the best one that was
-seen, and that of the last checkpoint that was seen. After the stop, nobody knows what would have come.""",
+seen, and that of the last one that was seen. What would have come after it, nobody knows.""",
     hints=(
         "Take `[3.0, 2.0, 2.5, 2.6, 1.0]` and a patience of 2. Which checkpoints are seen? Which "
         "is kept?",
@@ -198,6 +218,33 @@ def stop_early(losses, patience):
             lambda losses, patience: (
                 None if (found := _stop()(losses, patience))[1] - found[0] < patience else found
             ),
+        ),
+        (
+            "The second index is that of the last checkpoint seen, which is `patience` later.",
+            _and(lambda losses, best, last: (best, best)),
+        ),
+        (
+            "The second index is that of the last checkpoint seen, which is `patience` later.",
+            _if_stopped(lambda best, last: (best, best)),
+        ),
+        (
+            "The last checkpoint that is seen is the one at which you stop, not the one before it.",
+            _if_stopped(lambda best, last: (best, last - 1)),
+        ),
+        (
+            "A run that does not stop early ends with its last checkpoint, at `len(losses) - 1`.",
+            lambda losses, patience: (
+                (found := _stop()(losses, patience))[0],
+                found[1] + (found[1] - found[0] < patience),
+            ),
+        ),
+        (
+            "No checkpoint is ever better for you: `min(losses)` knows those that come later.",
+            _stop(better=lambda losses, i, best: False),
+        ),
+        (
+            "You stop at checkpoint `patience`, wherever the best one is. Count from the best one.",
+            _stops_at_patience,
         ),
         (
             "You look for the highest loss. The lowest is the best.",
@@ -338,6 +385,26 @@ def stop_early(losses, patience):
             return best, i
     return best, len(losses) - 1
 """: "the highest loss",
+        """\
+def stop_early(losses, patience):
+    best = 0
+    for i in range(len(losses)):
+        if losses[i] < min(losses):
+            best = i
+        elif i - best == patience:
+            return best, i
+    return best, len(losses) - 1
+""": "No checkpoint is ever better",
+        """\
+def stop_early(losses, patience):
+    best = 0
+    for i in range(len(losses)):
+        if losses[i] < losses[best]:
+            best = i
+        elif i - best == patience:
+            return best, best
+    return best, len(losses) - 1
+""": "`patience` later",
     },
     right=(
         """\
