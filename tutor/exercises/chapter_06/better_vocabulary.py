@@ -59,8 +59,8 @@ of the vocabulary differs. Measured on the same 500 new captions, in French:
 | 1,200 | 16.10 | 3.006 |
 | 2,400 | 11.62 | 3.123 |
 
-A colleague chooses 300: *it has the lowest loss*. But a loss of one id, here, is the loss of less
-than two letters, and there of half a word. Which model gives the French *sentences* the highest
+A colleague chooses 300: *it has the lowest loss*. But an id of the first row is little more than
+one letter, and one of the last row about four. Which model gives the French *sentences* the highest
 probability?
 
 **Predict** a list of two: the size of its vocabulary, and its loss of a mean sentence in nats,

@@ -176,14 +176,7 @@ def _cases_of_trainings():
 
 _STUB = '''\
 def mend_training(model, optimizer, schedule, train, val, epochs):
-    """Train a translator. It has three mistakes: find them and mend them.
-
-    model: maps source (N, S) and target_in (N, T) to logits (N, T, vocab_size); with dropout
-    optimizer: has zero_grad() and step()
-    schedule: sets the optimizer's rate; step() goes on to the rate of the next step
-    train, val: lists of batches with source, target_in and target_out, padded with PAD
-    Returns a list: after each epoch the loss on val, the mean over its tokens, without dropout
-    """
+    """Train a translator. It has three mistakes: find them and mend them."""
     losses = []
     model.train()
     for epoch in range(epochs):
@@ -196,7 +189,6 @@ def mend_training(model, optimizer, schedule, train, val, epochs):
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
         schedule.step()
-
         model.eval()
         total, tokens = 0.0, 0
         for batch in val:
@@ -244,12 +236,12 @@ mend_training = Exercise(
     minutes=12,
     text="""\
 This script runs, its losses fall, and the model learns. Yet it learns worse than it could. **Find
-the three mistakes and mend them.** Each is in a place of its own: one is in the loss that the
-gradients come from, one in the learning rate, one in the model's mode.
+the three mistakes and mend them.** No two are of one kind.
 
-`schedule` counts *steps*, as in the chapter. The part that computes the losses to return is right,
-and so is everything that you need not change. In which mode the model is at the end does not
-matter.
+The model has dropout. `train` and `val` are lists of batches with `source`, `target_in` and
+`target_out`, padded with `PAD`. `schedule.step()` goes on to the rate of the next *step*, as in the
+chapter. The result is a list: after each epoch the loss on `val`, a mean over its tokens, without
+dropout. The lines that compute it are right. In which mode the model is at the end does not matter.
 
 (The check trains a small model. Item 0 of its results are the losses, item 1 the weights
 afterwards.)""",

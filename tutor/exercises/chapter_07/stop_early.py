@@ -92,10 +92,10 @@ stop_early = Exercise(
     importance=4,
     minutes=8,
     text="""\
-A run is validated at one checkpoint after the other. Going on costs time, and run D of *Four
-curves, four causes* only got worse. So: **stop as soon as `patience` checkpoints in a row have not
-been better than the best one before them**. Better means a strictly lower loss. If that never
-happens, the run ends with the last checkpoint.
+A run is validated at one checkpoint after the other. Going on costs time, and from step 140 on run
+D of *Four curves, four causes* only got worse. So: **stop as soon as `patience` checkpoints in a
+row have not been better than the best one before them**. Better means a strictly lower loss. If
+that never happens, the run ends with the last checkpoint.
 
 Return two indices, counted from 0: that of the checkpoint to keep, which is the best one that was
 seen, and that of the last one that was seen. What would have come after it, nobody knows.""",
