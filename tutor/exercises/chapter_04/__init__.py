@@ -1,12 +1,15 @@
-"""Exercises of chapter 04: positions, LayerNorm, residual connections, padding, parameters."""
+"""Exercises of chapter 04: places, distances, LayerNorm, residual connections, dropout, padding."""
 
 ON_PAGE = (
     "normalise_by_hand",
     "sub_layer",
 )
 ORDER = (
-    "parameters_of_a_layer",
-    "position_table",
+    "places_from_the_left",
+    "attend_by_distance",
+    "look_back",
     "layer_by_hand",
+    "which_stack",
+    "test_dropout",
     "why_hide_padding",
 )

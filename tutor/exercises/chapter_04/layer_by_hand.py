@@ -28,7 +28,7 @@ layer_by_hand = Exercise(
     goal="Follow the residual connections and the norms through a whole layer.",
     difficulty=3,
     importance=4,
-    minutes=12,
+    minutes=8,
     text="""\
 A tutorial rebuilds PyTorch's encoder layer (post-norm, no dropout) step by step,
 and compares nothing but shapes. It is wrong in **two** places. **Find both and mend them.** Here
