@@ -104,8 +104,8 @@ their own place and what stands **before** it; the heads 1, 3, 5, ... see their 
 stands **behind** it.
 
 Write this attention. The scores are divided by $\\sqrt{d_k}$ as always. The distance is subtracted
-after that, and nothing else is done to it. Scores may be far from
-0 on either side. There is no padding.""",
+after that, and nothing else is done to it. Scores may be far from 0 on either side. There is no
+padding.""",
     hints=(
         "Write $t - s$ as a table for S = 3: rows are queries. Where is it negative? Which half of "
         "the table does head 0 hide?",

@@ -128,8 +128,8 @@ def look_back(d_model, k):
             lambda d_model, k: _hands(d_model, k, sign=1.0),
         ),
         (
-            "Every row looks at itself: the hands of its query are not turned, or hardly. (Angles "
-            "are in radians.)",
+            "Every row looks at itself: the hands of its query are not turned, or hardly. Angles "
+            "are in radians.",
             lambda d_model, k: _hands(d_model, 0),
         ),
         (

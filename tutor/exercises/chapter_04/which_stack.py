@@ -55,10 +55,10 @@ which_stack = Exercise(
     importance=3,
     minutes=9,
     text="""\
-The four stacks of the section that have a norm or a residual, fresh and untrained, with 48
-sub-layers each, have lost their names. For each, two things were measured after some of the
-sub-layers. `size` is the root of the mean of the squares of the numbers in $X$. `moved` is how far
-the next sub-layer moves $X$: the length of the difference, as a share of the length of $X$.
+Four of the section's stacks, fresh and untrained, with 48 sub-layers each, have lost their names.
+For each, two things were measured after some of the sub-layers. `size` is the root of the mean of
+the squares of the numbers in $X$. `moved` is how far the next sub-layer moves $X$: the length of
+the difference, as a share of the length of $X$.
 
 1. Which stack is which? Take the names "post-norm", "pre-norm", "norm alone" ($\\text{LN}(f(X))$)
    and "residual alone".
@@ -104,17 +104,17 @@ which_stack = ["norm alone", "residual alone", "pre-norm", "post-norm", 2 * 5.6]
         ),
         (
             'Not "residual alone" yet: without any norm each sub-layer adds a share of what is '
-            "there already. How does a sum grow in which every step is proportional to it?",
+            "there already. What grows in proportion to itself explodes.",
             Like(lambda answer: _lost(answer) == "residual alone"),
         ),
         (
             'Not "pre-norm" yet: its residual path is never normalised, but what is added to it '
-            "was computed from a normalised X, so the pieces do not grow. Which size fits?",
+            "was computed from a normalised X, so the pieces do not grow. Its size grows slowly.",
             Like(lambda answer: _lost(answer) == "pre-norm"),
         ),
         (
             'You have exchanged "post-norm" and "norm alone". One of them keeps X and adds to it, '
-            "the other puts a new vector in its place. Which moves further?",
+            "the other puts a new vector in its place, so it moves further.",
             Like(lambda answer: _lost(answer) == "post-norm"),
         ),
         (

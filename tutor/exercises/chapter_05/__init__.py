@@ -1,4 +1,4 @@
-"""Exercises of chapter 05: the shift, masks, cross-attention, leaks, one table at both ends."""
+"""Exercises of chapter 05: the shift, masks, cross-attention, models without a source, leaks."""
 
 ON_PAGE = (
     "shift_by_one",
@@ -8,7 +8,9 @@ ON_PAGE = (
 ORDER = (
     "seen_means",
     "ask_the_source",
-    "smallest_model",
+    "logits_without_source",
+    "two_heads",
     "sees_the_future",
+    "what_leaks",
     "why_the_factor",
 )

@@ -40,7 +40,7 @@ ask_the_source = Exercise(
     goal="Give cross-attention its queries, keys and values from the right sentences.",
     difficulty=2,
     importance=5,
-    minutes=8,
+    minutes=7,
     text="""\
 A published decoder hands its cross-attention the three inputs in a wrong order. Whoever tries it
 with sentences of one length alone sees nothing. With $T \\neq S$ it breaks. **Find the mistake and

@@ -11,7 +11,7 @@ why_the_factor = Exercise(
     goal="Explain why a tied table starts small and is multiplied on the way in.",
     difficulty=3,
     importance=3,
-    minutes=10,
+    minutes=8,
     text="""\
 A friend reads that embeddings are multiplied by $\\sqrt{d_{model}}$. She takes `nn.Embedding` as it
 comes, with $\\sigma = 1$ and $d_{model} = 512$, multiplies by $\\sqrt{512}$ and adds the positions.
@@ -51,4 +51,28 @@ to a length of 22.6, beside the position's 16.
 - 1 point: the remedy is a small table, $\\sigma = 1/\\sqrt{d_{model}}$.
 - 1 point: with the small table the factor has its reason: it makes the word as long as it was,
   while the logits, which are not multiplied, have size 1.""",
+    points=(
+        "At the input a word of length 512 drowns its place, which has a length of 16.",
+        "At the output logits have a size of about 22: strong opinions before any training.",
+        "The table should start with sigma = 1 / sqrt(512).",
+        "Then logits have size 1, and the factor makes the word as long as it was at the input.",
+    ),
+    misconceptions=(
+        (
+            r"(?i)\blogits? (should|must|have to) (also |too )?be multiplied\b"
+            r"|(?<!\bnot )(?<!n't )(?<!\bnever )\bmultiply (the )?logits?\b",
+            "The logits get no factor: with a small table their size is about 1, and the factor "
+            "would bring the old size back.",
+        ),
+        (
+            r"(?i)(?<!\bnot )(?<!n't )(?<!\bnever )(?<!\bno )\b(multiply|scale) (the |all )?"
+            r"(positions?|places)\b",
+            "Positions have their size by their formula, 16 here. The words are what has to fit.",
+        ),
+        (
+            r"(?i)(?<!\bnot )(?<!n't )(?<!\bnever )\bkeep (the )?sigma (at |of |= ?)?(1|one)\b"
+            r"(?! ?/)",
+            "Sigma 1 is what makes the logits too large at the other end. The table starts small.",
+        ),
+    ),
 )
