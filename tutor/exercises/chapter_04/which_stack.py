@@ -5,7 +5,8 @@ from itertools import permutations
 from tutor.check.exercise import PREDICT, Exercise
 from tutor.exercises.chapter_04.shared import Like
 
-# Sizes of one run with seed 0 of the stacks of "What depth does to the gradient", forwards only.
+# One run with seed 0 of the stacks of "What depth does to the gradient", forwards only: of 192
+# sub-layers, d_model 64, four sentences of 16 words; the learner sees the first 48.
 _NAMES = ("norm alone", "residual alone", "pre-norm", "post-norm")
 _SIZE = 11.43  # of pre-norm after 192 sub-layers, measured
 _CLOSE = 0.12
@@ -55,10 +56,10 @@ which_stack = Exercise(
     importance=3,
     minutes=9,
     text="""\
-Four of the section's stacks, fresh and untrained, with 48 sub-layers each, have lost their names.
-For each, two things were measured after some of the sub-layers. `size` is the root of the mean of
-the squares of the numbers in $X$. `moved` is how far the next sub-layer moves $X$: the length of
-the difference, as a share of the length of $X$.
+Four of the section's stacks, fresh and untrained, have lost their names. For each, two things were
+measured after some of the sub-layers. `size` is the root of the mean of the squares of the numbers
+in $X$. `moved` is how far the next sub-layer moves $X$: the length of the difference, as a share
+of the length of $X$.
 
 1. Which stack is which? Take the names "post-norm", "pre-norm", "norm alone" ($\\text{LN}(f(X))$)
    and "residual alone".
