@@ -1,11 +1,11 @@
-"""Exercises of chapter 08: one token, one step of beams, one row of a cache."""
+"""Exercises of chapter 08: steps of a search, a cache that forgets, and is a gain real?"""
 
 ON_PAGE = ("propose", "attend_newest", "keep_top_p")
 ORDER = (
-    "best_on_top",
-    "choose_next",
+    "without_a_word",
     "grow_beams",
-    "one_more_key",
-    "published_step",
+    "no_trigram_twice",
+    "rolling_cache",
+    "which_is_better",
     "wider_and_worse",
 )

@@ -86,7 +86,7 @@ grow_beams = Exercise(
     goal="Grow live beams and keep finished ones, in one pool.",
     difficulty=4,
     importance=5,
-    minutes=25,
+    minutes=18,
     text="""\
 Write one step of beam search for **one** sentence with $k$ beams, with $\\alpha = 0$, so that sums
 are compared. The three rules:

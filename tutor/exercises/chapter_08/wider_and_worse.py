@@ -11,7 +11,7 @@ wider_and_worse = Exercise(
     goal="Tell a mistake of the search from a mistake of the model.",
     difficulty=3,
     importance=4,
-    minutes=12,
+    minutes=10,
     text="""\
 A friend searches with $\\alpha = 0$. With 5 beams the translations are good. With 50 they are
 shorter, some are empty, and BLEU falls, although the search is without a mistake. **Explain** in
@@ -52,4 +52,33 @@ sentences.
 - 1 point: the fault is the model's, or the question's; a narrow beam hides it.
 - 1 point: compare scores divided by a length penalty, with $\\alpha$ chosen on validation sentences
   (half a point for: use fewer beams).""",
+    points=(
+        "A wider beam drops less, so it finds sentences that are more probable: the search is "
+        "right.",
+        "Every further token is a factor of at most 1, so the sum of logarithms favours short "
+        "sentences.",
+        "A narrow beam drops the early [EOS], and so hides what the model would prefer.",
+        "The fault is the model's, or the question's: the most probable is not the best.",
+        "A length penalty before comparing makes up for it; alpha is chosen on validation "
+        "sentences.",
+    ),
+    misconceptions=(
+        (
+            r"\b(wider|larger|bigger|more) beams? (finds?|gives?|returns?|yields?) "
+            r"(sentences that are |translations that are )?less (probable|likely)",
+            "A wider beam drops less. What it finds is at least as probable nearly always: look at "
+            "what becomes of a sum when a sentence grows.",
+        ),
+        (
+            r"\b(wider|larger|bigger|more) beams? (makes?|causes?|leads? to|introduces?) "
+            r"(more )?search (errors|mistakes)",
+            "A wider beam makes fewer search errors, not more. Who is at fault if the search finds "
+            "what it was asked for?",
+        ),
+        (
+            r"alpha (is|should be|must be|can be) (chosen|tuned|set) on (the )?test",
+            "An alpha that was chosen on the test sentences flatters the result on them: choose it "
+            "on validation sentences.",
+        ),
+    ),
 )
