@@ -1,4 +1,4 @@
-"""Exercises of chapter 09: from maps to words, links and numbers, and what a map does not show."""
+"""Exercises of chapter 09: from maps to words, links and numbers, and who is judged where."""
 
 ON_PAGE = (
     "error_rate",
@@ -6,7 +6,9 @@ ON_PAGE = (
     "rate_of_chosen",
 )
 ORDER = (
-    "rate_on_paper",
+    "mutual_links",
+    "test_possible",
     "rows_of_a_word",
     "rate_of_all",
+    "luck_of_the_winner",
 )

@@ -71,6 +71,11 @@ def error_rate(predicted, true):
             _from_counts(lambda hits, guesses, truths: 1 - hits / guesses if guesses else 1.0),
         ),
         (
+            "You divide by the predicted links alone: a link which was not found costs nothing, "
+            "and without any predicted link you divide by 0.",
+            _from_counts(lambda hits, guesses, truths: 1 - hits / guesses),
+        ),
+        (
             "You divide by the true links alone, so that linking each word with each gets a rate "
             "of 0.",
             _from_counts(lambda hits, guesses, truths: 1 - hits / truths),
@@ -116,6 +121,10 @@ def error_rate(predicted, true):
     from tutor.evaluation.scoring import alignment_error_rate
     return alignment_error_rate(predicted, true)
 """: "calls `alignment_error_rate`",
+        """\
+def error_rate(predicted, true):
+    return 1 - len(predicted & true) / len(predicted)
+""": "you divide by 0",
     },
     right=(
         """\

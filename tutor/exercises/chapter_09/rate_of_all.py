@@ -29,6 +29,11 @@ def _from_counts(rate):
     return of_all
 
 
+def _of_predicted(predicted, sure):
+    hits, guesses, _ = _counts(predicted, sure)
+    return 1 - hits / guesses
+
+
 def _mean_rate(predicted, sure):
     rates = [1 - 2 * len(p & s) / (len(p) + len(s)) for p, s in zip(predicted, sure, strict=True)]
     return sum(rates) / len(rates)
@@ -62,7 +67,7 @@ rate_of_all = Exercise(
     goal="Count links over a whole test set and turn the counts into a rate.",
     difficulty=2,
     importance=4,
-    minutes=10,
+    minutes=8,
     text="""\
 Write the alignment error rate of a test set. A sentence has a set of predicted links and a set of
 true ones; a link is a tuple (English, French). As in the chapter, the links of all sentences count
@@ -125,6 +130,11 @@ def rate_of_all(predicted, sure):
             "You divide by the predicted links alone, so that links which were not found cost "
             "nothing.",
             _from_counts(lambda hits, guesses, truths: 1 - hits / guesses),
+        ),
+        (
+            "You divide by the predicted links alone: links which were not found cost nothing, "
+            "and without any predicted link you divide by 0.",
+            _of_predicted,
         ),
         (
             "You divide by the true links alone, so that a bluffer who links each word with each "
@@ -218,6 +228,11 @@ def rate_of_all(predicted, sure):
     S = {(n, *link) for n, links in enumerate(sure) for link in links}
     return alignment_error_rate(A, S)
 """: "calls `alignment_error_rate`",
+        """\
+def rate_of_all(predicted, sure):
+    hits = sum(len(p & s) for p, s in zip(predicted, sure))
+    return 1 - hits / sum(len(p) for p in predicted)
+""": "you divide by 0",
     },
     right=(
         """\

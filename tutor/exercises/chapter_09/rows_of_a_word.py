@@ -37,6 +37,21 @@ def _one_row(place):
     return steps
 
 
+def _held_at_0(owners, step):
+    """The wrong row, with the first token kept from going round to the last."""
+    M = torch.zeros(max(owners) + 1, len(owners) + 1)
+    for t, word in enumerate(owners):
+        M[word, t if step == "output" else max(t - 1, 0)] = 1 / owners.count(word)
+    return M
+
+
+def _added_at_0(owners, step):
+    M = torch.zeros(max(owners) + 1, len(owners) + 1)
+    for t, word in enumerate(owners):
+        M[word, t if step == "output" else max(t - 1, 0)] += 1 / owners.count(word)
+    return M
+
+
 def _first_left_out(owners, step):
     M = _moved(0, -1)(owners, step)
     if step == "input":
@@ -63,9 +78,9 @@ rows_of_a_word = Exercise(
     text="""\
 Row $t$ of a map *reads* token $t$ of `["[BOS]", *tokens]` and *writes* token $t$ of
 `[*tokens, "[EOS]"]`. A colleague makes the matrix that averages the rows of each word, at the
-output step or at the input step. It runs, and at the output step all is well. At the input step
-every error rate is a disaster. That would be true of the small models, so compare with the model of
-captions: even its aligner of chapter 09 is bad now. **Find the mistake and mend it.**""",
+output step or at the input step. It runs. At the output step all rates are those of the chapter. At
+the input step head (0, 0) of the translator of captions, which has 16 % there in the chapter, is
+wrong about nearly every word. **Find the mistake and mend it.**""",
     hints=(
         "Take two words of one token each, `[0, 1]`. Their map has three rows. Which of them reads "
         "the first word?",
@@ -113,6 +128,14 @@ def rows_of_a_word(owners, step):
         (
             "Now both steps have the same rows. A token is written in one row and read in another.",
             _moved(0, 0),
+        ),
+        *(
+            (
+                "The first token no longer gets the last row. But the input step still goes one "
+                "row back: is a token read before it is written, or after?",
+                mistake,
+            )
+            for mistake in (_held_at_0, _added_at_0)
         ),
         ("Now the steps are exchanged: a token is written first, and read then.", _moved(1, 0)),
         (
@@ -198,6 +221,14 @@ def rows_of_a_word(owners, step):
             M[word, row] = 1 / owners.count(word)
     return M
 """: "loses a word",
+        """\
+def rows_of_a_word(owners, step):
+    M = torch.zeros(max(owners) + 1, len(owners) + 1)
+    for t, word in enumerate(owners):
+        row = t if step == "output" else max(t - 1, 0)
+        M[word, row] = 1 / owners.count(word)
+    return M
+""": "still goes one row back",
     },
     right=(
         """\
