@@ -52,7 +52,7 @@ costlier_head = Exercise(
     goal="Compare two costs on the same sentences, with an interval.",
     difficulty=3,
     importance=4,
-    minutes=12,
+    minutes=10,
     text="""\
 The intervals of two heads overlap. Does that mean that their costs may be equal? Not yet: both were
 measured on the *same* sentences, and a hard sentence is hard for both. So look at the difference
@@ -115,6 +115,11 @@ def costlier_head(whole, without_a, without_b):
             lambda *given: _of(_d(*given), lambda d: 100 * d.std() / len(d) ** 0.5),
         ),
         (
+            "You take 2.77 standard errors, the chapter's factor for nine intervals that hold "
+            "together. This is one interval: take 1.96.",
+            lambda *given: _of(_d(*given), lambda d: 277 * d.std() / len(d) ** 0.5),
+        ),
+        (
             "You return the whole width; half of it is asked for.",
             lambda *given: _of(_d(*given), lambda d: 200 * Z * d.std() / len(d) ** 0.5),
         ),
@@ -169,6 +174,16 @@ def costlier_head(whole, without_a, without_b):
     d = 100 * ((whole & ~without_a).double() - (whole & ~without_b).double())
     return d.mean().item(), 1.96 * d.std().item() / len(d) ** 0.5
 """: "not those that are gained",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * (without_b.double() - without_a.double())
+    return d.mean().item(), 2.77 * d.std().item() / len(d) ** 0.5
+""": "the chapter's factor for nine",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * (without_b.double() - without_a.double())
+    return d.mean().item(), 2 * 1.96 * d.std().item() / len(d) ** 0.5
+""": "the whole width",
     },
     right=(
         """\

@@ -85,7 +85,7 @@ effect_of_places = Exercise(
     goal="Find the places of a run that decide its answer.",
     difficulty=4,
     importance=4,
-    minutes=20,
+    minutes=15,
     text="""\
 Here is a model without hooks: `layers` is a list of functions from (T, d_model) to (T, d_model),
 applied one after the other, and `answer` makes one number of the last vectors. Run A starts from
@@ -93,8 +93,8 @@ applied one after the other, and `answer` makes one number of the last vectors. 
 
 Make the table of the chapter. Entry (l, t): run B, but at level l the vector of token t is that of
 run A. Level 0 is what the first layer reads, level L what the last one returns. Write down how far
-the answer moves: 0 where it stays B's, 1 where it becomes A's. Each entry is a patch of its own,
-with the rest of B as it was.""",
+the answer moves: 0 where it stays B's, 1 where it becomes A's. A share may lie below 0 or above 1;
+leave it so. Each entry is a patch of its own, with the rest of B as it was.""",
     hints=(
         "First run both, and keep their vectors at all L + 1 levels in two lists.",
         "For entry (l, t): copy B's vectors of level l, put in row t of A's, and apply "
@@ -149,6 +149,24 @@ def effect_of_places(layers, X_A, X_B, answer):
         (
             "You put B's vector into run A, and measure from B.",
             lambda layers, X_A, X_B, answer: 1 - _effects(layers, X_B, X_A, answer),
+        ),
+        *(
+            (
+                "The two runs are exchanged in the share: 0 where the answer stays B's, 1 where it "
+                "becomes A's.",
+                lambda *given, turn=turn: turn(_effects(*given)),
+            )
+            for turn in (lambda share: 1 - share, lambda share: share - 1, lambda share: -share)
+        ),
+        (
+            "You cut the shares off at 0 and 1. A patch can move the answer away, or beyond: leave "
+            "the share as it is.",
+            lambda *given: _effects(*given).clamp(0, 1),
+        ),
+        (
+            "You take absolute values. A patch can move the answer away from A's: then the share "
+            "is negative.",
+            lambda *given: _effects(*given).abs(),
         ),
         (
             "You report the difference from B's answer; a share is divided by A's less B's.",
@@ -291,6 +309,82 @@ def effect_of_places(layers, X_A, X_B, answer):
             table[l, t] = (answer(X) - b) / (a - b)
     return table
 """: "last level is missing",
+        """\
+def effect_of_places(layers, X_A, X_B, answer):
+    def run(X):
+        kept = [X]
+        for layer in layers:
+            kept.append(layer(kept[-1]))
+        return kept
+    A, B = run(X_A), run(X_B)
+    a, b = answer(A[-1]), answer(B[-1])
+    table = torch.zeros(len(A), len(X_A))
+    for l in range(len(A)):
+        for t in range(len(X_A)):
+            X = B[l].clone()
+            X[t] = A[l][t]
+            for layer in layers[l:]:
+                X = layer(X)
+            table[l, t] = (answer(X) - b) / (a - b)
+    return table.clamp(0, 1)
+""": "cut the shares off",
+        """\
+def effect_of_places(layers, X_A, X_B, answer):
+    def run(X):
+        kept = [X]
+        for layer in layers:
+            kept.append(layer(kept[-1]))
+        return kept
+    A, B = run(X_A), run(X_B)
+    a, b = answer(A[-1]), answer(B[-1])
+    table = torch.zeros(len(A), len(X_A))
+    for l in range(len(A)):
+        for t in range(len(X_A)):
+            X = B[l].clone()
+            X[t] = A[l][t]
+            for layer in layers[l:]:
+                X = layer(X)
+            table[l, t] = (answer(X) - a) / (b - a)
+    return table
+""": "exchanged in the share",
+        """\
+def effect_of_places(layers, X_A, X_B, answer):
+    def run(X):
+        kept = [X]
+        for layer in layers:
+            kept.append(layer(kept[-1]))
+        return kept
+    A, B = run(X_A), run(X_B)
+    a, b = answer(A[-1]), answer(B[-1])
+    table = torch.zeros(len(A), len(X_A))
+    for l in range(len(A)):
+        for t in range(len(X_A)):
+            X = B[l].clone()
+            X[t] = A[l][t]
+            for layer in layers[l:]:
+                X = layer(X)
+            table[l, t] = ((answer(X) - b) / (a - b)).abs()
+    return table
+""": "absolute values",
+        """\
+def effect_of_places(layers, X_A, X_B, answer):
+    def run(X):
+        kept = [X]
+        for layer in layers:
+            kept.append(layer(kept[-1]))
+        return kept
+    A, B = run(X_A), run(X_B)
+    a, b = answer(A[-1]), answer(B[-1])
+    table = torch.zeros(len(A), len(X_A))
+    for l in range(len(A)):
+        for t in range(len(X_A)):
+            X = B[l].clone()
+            X[t] = A[l][t]
+            for layer in layers[l:]:
+                X = layer(X)
+            table[l, t] = (answer(X) - b) / (b - a)
+    return table
+""": "exchanged in the share",
     },
     right=(
         """\

@@ -11,7 +11,7 @@ what_the_map_leaves_out = Exercise(
     goal="Say what a heat map does not show, and how one would find out.",
     difficulty=3,
     importance=5,
-    minutes=15,
+    minutes=10,
     text="""\
 A colleague shows you one head's map of one sentence. In the row of *infirmière* the column *nurse*
 is bright. “So this is why the model wrote *infirmière*”, she says, “and this is its most important
@@ -67,4 +67,32 @@ proves nothing: choose the head on validation sentences, and report its cost on 
 - changing a neighbouring word and seeing the vectors move.
 
 Take 1 point off for the claim that attention *never* explains anything: it has to be tested.""",
+    points=(
+        "A bright weight may not have been needed: switch the head off, over many sentences.",
+        "The column is called nurse, but the encoder has mixed other words into its vector: patch "
+        "it from another run, with a control.",
+        "The row writes one token and has read another: measure both steps against gold links.",
+        "A weight says nothing of the length of the value, nor of what later layers make of it.",
+        "One head and one sentence were picked: choose on some sentences, report on others.",
+    ),
+    misconceptions=(
+        (
+            r"attention (is never|never is|can never be) (an |any )?explanation"
+            r"|attention (never explains|explains nothing)",
+            "Whether attention explains something depends on the claim, and has to be tested. On "
+            "the page, one claim held and others did not.",
+        ),
+        (
+            r"(bright|high|large|strong) weights? (prove|proves|show|shows) that the (head|model) "
+            r"(needs|needed|uses|used)",
+            "A high weight says where the head looks. Whether the model needs it shows when it is "
+            "taken away.",
+        ),
+        (
+            r"(column|vector) (of|at|for) nurse (holds|contains|is|stands for) (only|nothing but|"
+            r"just) ",
+            "The vector at the place of nurse comes from the encoder, which has mixed its "
+            "neighbours in.",
+        ),
+    ),
 )

@@ -1,0 +1,334 @@
+"""A control that was too strong."""
+
+import torch
+
+from tutor.check.exercise import MEND, Exercise
+
+
+def _pushes(ours, theirs, position, directions, whole=False, raw=False, piled=False):
+    """The pushes with some of the three mistakes."""
+    change = theirs - ours if whole else (theirs - ours)[position]
+    X, pushed = ours.clone(), []
+    for direction in directions:
+        X = X.clone() if piled else ours.clone()
+        X[position] += change.norm() * (direction if raw else direction / direction.norm())
+        pushed.append(X)
+    return torch.stack(pushed)
+
+
+def _with(**mistakes):
+    return lambda *given: _pushes(*given, **mistakes)
+
+
+def _put(make):
+    """One vector at the position, made by a function of (ours, theirs, unit direction) there."""
+
+    def pushes(ours, theirs, position, directions):
+        X = ours.repeat(len(directions), 1, 1)
+        for n, direction in enumerate(directions):
+            X[n, position] = make(ours[position], theirs[position], direction / direction.norm())
+        return X
+
+    return pushes
+
+
+def _scaled(divisor):
+    """A direction divided by something else than its own length."""
+
+    def pushes(ours, theirs, position, directions):
+        length = (theirs - ours)[position].norm()
+        X = ours.repeat(len(directions), 1, 1)
+        for n, direction in enumerate(directions):
+            X[n, position] += length * direction / divisor(direction, directions)
+        return X
+
+    return pushes
+
+
+def _everywhere(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    return ours + length * (directions / directions.norm(dim=1, keepdim=True))[:, None]
+
+
+def _from_theirs(ours, theirs, position, directions):
+    return _pushes(theirs, ours, position, directions)
+
+
+def _last_one_alone(ours, theirs, position, directions):
+    return _pushes(ours, theirs, position, directions[-1:]).expand(len(directions), -1, -1)
+
+
+def _cases_of_pushes():
+    yield torch.zeros(1, 2), torch.tensor([[3.0, 4.0]]), 0, torch.tensor([[0.0, 2.0]])
+    yield torch.ones(2, 2), torch.tensor([[4.0, 5.0], [1.0, 2.0]]), 1, torch.tensor([[0.0, 2.0]])
+    for S, d, n, position in [(2, 3, 2, 0), (5, 4, 3, 3), (3, 8, 5, 2)]:
+        yield torch.randn(S, d), torch.randn(S, d), position, torch.randn(n, d)
+
+
+_STILL = {
+    "whole": "The push is still too long: you take the length of the change at all positions.",
+    "raw": "The push is still too long: a random direction has a length of its own. Divide by it.",
+    "piled": "The pushes still pile up: each begins where the one before ended.",
+}
+_TWO = {
+    ("whole", "raw"): "Each push begins anew now. But two mistakes are left, and both are about "
+    "how long a push is.",
+    ("whole", "piled"): "Directions have length 1 now. Two mistakes are left: which length is "
+    "taken, and where a push begins.",
+    ("raw", "piled"): "The length is that of the one change now. Two mistakes are left: how long "
+    "is a direction, and where does a push begin?",
+}
+
+random_pushes = Exercise(
+    name="random_pushes",
+    chapter="10",
+    section="Is it so? Three controls",
+    kind=MEND,
+    title="A control that was too strong",
+    goal="Make a control that differs from the experiment in one thing alone.",
+    difficulty=3,
+    importance=5,
+    minutes=12,
+    text="""\
+The chapter's first control pushes the vector of *riding* in random directions, each time as far as
+the horse's vector is from the bicycle's. The verb stays, fifty times of fifty. A colleague repeats
+it with the function below, on the same run. In *her* control the verb is lost fifty times of fifty
+(this was run, with all three models). “So any injury there spoils the verb”, she writes, “and your
+patch proves nothing.”
+
+Her function has **three silent mistakes. Find them and mend them.** Each of the $n$ results is
+`ours` with one vector changed: the one at `position`, pushed in one of the directions by the
+distance between `theirs` and `ours` **at that position**.""",
+    hints=(
+        "Take two tokens, $d_{model} = 2$ and two directions, on paper. What is the length of each "
+        "push, and at what vector does the second begin?",
+        "How long is a vector of 64 random numbers, each about 1 in size? And over which vectors "
+        "does `(theirs - ours).norm()` run?",
+        "`(theirs - ours)[position].norm()` is the one length; `direction / direction.norm()` has "
+        "length 1; and `X = ours.clone()` belongs into the loop.",
+    ),
+    stub='''\
+def random_pushes(ours, theirs, position, directions):
+    """Copies of a run's vectors, one of them pushed at random. It has three mistakes: mend them.
+
+    ours, theirs: float tensors (S, d_model), what the decoder reads in two runs
+    position: int, the token to push; directions: float tensor (n, d_model), random numbers
+    Returns float tensor (n, S, d_model)
+    """
+    length = (theirs - ours).norm()
+    X, pushed = ours.clone(), []
+    for direction in directions:
+        X[position] += length * direction
+        pushed.append(X.clone())
+    return torch.stack(pushed)
+''',
+    solution='''\
+def random_pushes(ours, theirs, position, directions):
+    """Copies of a run's vectors, one of them pushed at random, as far as the patch goes.
+
+    ours, theirs: float tensors (S, d_model), what the decoder reads in two runs
+    position: int, the token to push; directions: float tensor (n, d_model), random numbers
+    Returns float tensor (n, S, d_model)
+    """
+    length = (theirs - ours)[position].norm()
+    pushed = []
+    for direction in directions:
+        X = ours.clone()
+        X[position] += length * direction / direction.norm()
+        pushed.append(X)
+    return torch.stack(pushed)
+''',
+    because="A control is as large as the experiment, at the same place, and each begins anew.",
+    reference=_pushes,
+    cases=_cases_of_pushes,
+    mistakes=(
+        (
+            "As it was: pushes are too long, for two reasons, and each begins where the one before "
+            "ended.",
+            _with(whole=True, raw=True, piled=True),
+        ),
+        *((said, _with(**dict.fromkeys(two, True))) for two, said in _TWO.items()),
+        *((f"One mistake is left. {said}", _with(**{one: True})) for one, said in _STILL.items()),
+        (
+            "You put the push in place of the vector. It is added to the vector that is there.",
+            _put(lambda ours, theirs, unit: (theirs - ours).norm() * unit),
+        ),
+        (
+            "You push `theirs`. The run of `ours` is patched, so it is pushed in the control.",
+            _from_theirs,
+        ),
+        (
+            "You begin with the patched vector and push that. The control takes the push in place "
+            "of the patch.",
+            _put(lambda ours, theirs, unit: theirs + (theirs - ours).norm() * unit),
+        ),
+        (
+            "You push all positions. The patch changes one vector, and so does its control.",
+            _everywhere,
+        ),
+        (
+            "Your push is as long as the vector of `theirs`. Take the length of the change.",
+            _put(lambda ours, theirs, unit: ours + theirs.norm() * unit),
+        ),
+        (
+            "Your push is as long as the vector of `ours`. Take the length of the change.",
+            _put(lambda ours, theirs, unit: ours + ours.norm() * unit),
+        ),
+        (
+            "Your push is as long as two vectors differ in length. Take the length of their "
+            "difference.",
+            _put(lambda ours, theirs, unit: ours + (theirs.norm() - ours.norm()).abs() * unit),
+        ),
+        (
+            "You divide a direction by the root of d_model, which is its length on average only. "
+            "Divide by its own.",
+            _scaled(lambda direction, directions: len(direction) ** 0.5),
+        ),
+        (
+            "You divide by the length of all directions together. Each has its own.",
+            _scaled(lambda direction, directions: directions.norm()),
+        ),
+        (
+            "You divide by the largest number of a direction. Its length is `direction.norm()`.",
+            _scaled(lambda direction, directions: direction.abs().max()),
+        ),
+        (
+            "You divide by the squared length of a direction. Its length is the root of that.",
+            _scaled(lambda direction, directions: direction.norm() ** 2),
+        ),
+        (
+            "All results are the same tensor, and hold the last push: append a copy.",
+            _last_one_alone,
+        ),
+        (
+            "Your push has length 1 always. It is as long as the change.",
+            _put(lambda ours, theirs, unit: ours + unit),
+        ),
+    ),
+    wrong={
+        """\
+def random_pushes(ours, theirs, position, directions):
+    pushed = []
+    total = torch.zeros_like(directions[0])
+    for direction in directions:
+        total = total + (theirs - ours).norm() * direction
+        X = ours.clone()
+        X[position] = ours[position] + total
+        pushed.append(X)
+    return torch.stack(pushed)
+""": "As it was",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    X, pushed = ours.clone(), []
+    for direction in directions:
+        X[position] += length * direction
+        pushed.append(X.clone())
+    return torch.stack(pushed)
+""": "how long is a direction, and where",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours).norm()
+    pushed = []
+    for direction in directions:
+        X = ours.clone()
+        X[position] += length * direction
+        pushed.append(X)
+    return torch.stack(pushed)
+""": "both are about how long",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours).norm()
+    X, pushed = ours.clone(), []
+    for direction in directions:
+        X[position] += length * direction / direction.norm()
+        pushed.append(X.clone())
+    return torch.stack(pushed)
+""": "which length is taken",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    pushed = []
+    for direction in directions:
+        X = ours.clone()
+        X[position] += length * direction
+        pushed.append(X)
+    return torch.stack(pushed)
+""": "One mistake is left. The push is still too long: a random",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    X, pushed = ours.clone(), []
+    for direction in directions:
+        X[position] += length * direction / direction.norm()
+        pushed.append(X.clone())
+    return torch.stack(pushed)
+""": "One mistake is left. The pushes still pile up",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours).norm()
+    unit = directions / directions.norm(dim=1, keepdim=True)
+    X = ours.repeat(len(directions), 1, 1)
+    X[:, position] += length * unit
+    return X
+""": "One mistake is left. The push is still too long: you take",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    X = ours.repeat(len(directions), 1, 1)
+    X[:, position] = length * F.normalize(directions, dim=1)
+    return X
+""": "in place of the vector",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    X = ours.repeat(len(directions), 1, 1)
+    X[:, position] += length * directions / directions.norm()
+    return X
+""": "all directions together",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    X = ours.clone()
+    pushed = []
+    for direction in directions:
+        X[position] = ours[position] + length * direction / direction.norm()
+        pushed.append(X)
+    return torch.stack(pushed)
+""": "append a copy",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    pushed = []
+    for direction in directions:
+        X = ours
+        X[position] += length * direction / direction.norm()
+        pushed.append(X.clone())
+    return torch.stack(pushed)
+""": "changes its argument `ours`",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    d_model = ours.shape[1]
+    X = ours.repeat(len(directions), 1, 1)
+    X[:, position] += length * directions / d_model**0.5
+    return X
+""": "on average only",
+    },
+    right=(
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = torch.dist(theirs[position], ours[position])
+    X = ours.expand(len(directions), -1, -1).clone()  # (n, S, d_model)
+    X[:, position] += length * F.normalize(directions, dim=-1)
+    return X
+""",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    here = F.one_hot(torch.tensor(position), len(ours)).to(ours.dtype)  # (S,)
+    length = (theirs[position] - ours[position]).pow(2).sum().sqrt()
+    unit = directions / directions.pow(2).sum(-1, keepdim=True).sqrt()
+    return ours + torch.einsum("s,nd->nsd", here, length * unit)
+""",
+    ),
+)
