@@ -108,6 +108,55 @@ def _shared_out(ids, log_p):
     return (p / p.sum(-1, keepdim=True)).log()
 
 
+def _all_that_followed(before):
+    return {
+        w
+        for i in range(len(before) - 2)
+        if before[i : i + 2] == before[-2:]
+        for w in before[i + 2 :]
+    }
+
+
+def _all_three(before):
+    return {
+        w
+        for i in range(len(before) - 2)
+        if before[i : i + 2] == before[-2:]
+        for w in before[i : i + 3]
+    }
+
+
+def _blocks(before):
+    starts = range(0, len(before) - 2, 3)
+    return {before[i + 2] for i in starts if before[i : i + 2] == before[-2:]}
+
+
+def _what_came_before(before):
+    return {before[i] for i in range(len(before) - 2) if before[i + 1 : i + 3] == before[-2:]}
+
+
+def _also_old_ones(ids, log_p):
+    """A beam that has a trigram twice already may write nothing at all."""
+    result = _no_trigram_twice(ids, log_p)
+    for b, row in enumerate(ids.tolist()):
+        runs = [tuple(row[i : i + 3]) for i in range(len(row) - 2)]
+        if len(set(runs)) < len(runs):
+            result[b] = -torch.inf
+    return result
+
+
+def _first_beam(ids, log_p):
+    return torch.cat([_no_trigram_twice(ids[:1], log_p[:1]), log_p[1:]])
+
+
+def _last_beam(ids, log_p):
+    return torch.cat([log_p[:-1], _no_trigram_twice(ids[-1:], log_p[-1:])])
+
+
+def _infinity_times_0(ids, log_p):
+    return log_p + ~_kept(ids, log_p) * -torch.inf
+
+
 def _kept(ids, log_p):
     return torch.isfinite(_no_trigram_twice(ids, log_p))
 
@@ -119,6 +168,7 @@ def _cases_of_beams():
         [[2, 1, 3, 1, 2]],
         [[1, 2, 3]],
         [[3, 3, 3]],
+        [[1, 2, 1, 2]],
         [[1, 2]],
         [[1]],
         [[1, 3, 1, 2, 1, 3]],
@@ -142,7 +192,7 @@ no_trigram_twice = Exercise(
     goal="Forbid a search to repeat itself, beam by beam.",
     difficulty=3,
     importance=4,
-    minutes=12,
+    minutes=10,
     text="""\
 *A man and a man and a man and …* Beams like to repeat themselves, since what was probable once is
 probable again. Many programs therefore allow no **trigram** (three tokens in a row) twice in one
@@ -274,6 +324,42 @@ def no_trigram_twice(ids, log_p):
             _with(_last_found),
         ),
         (
+            "You forbid all that came after the pair, up to the end. Only the token right behind "
+            "it completes the trigram.",
+            _with(_all_that_followed),
+        ),
+        (
+            "You forbid all three tokens of the trigram. Only its third would complete it.",
+            _with(_all_three),
+        ),
+        (
+            "You cut the beam into blocks of three. A trigram may begin at every place.",
+            _with(_blocks),
+        ),
+        (
+            "You forbid the token that came before the pair. What comes next must not be the one "
+            "that came after it.",
+            _with(_what_came_before),
+        ),
+        (
+            "You silence a beam that has some trigram twice already. What is written is written: "
+            "only the trigram that the next token would complete counts.",
+            _also_old_ones,
+        ),
+        (
+            "Only the first beam is looked at. Each of the k beams has its own past.",
+            _first_beam,
+        ),
+        (
+            "Only the last beam is looked at. Each of the k beams has its own past.",
+            _last_beam,
+        ),
+        (
+            "Minus infinity times 0 is NaN, and so everything is NaN. Choose with `masked_fill` "
+            "or `torch.where`.",
+            _infinity_times_0,
+        ),
+        (
             "You compare the two tokens without their order. 1 2 and 2 1 are two different pairs.",
             _with(_in_any_order),
         ),
@@ -283,7 +369,7 @@ def no_trigram_twice(ids, log_p):
                 "Use `-torch.inf`.",
                 _with(_blocked, value),
             )
-            for value in (-100.0, -1000.0, -1e4, -1e9)
+            for value in (*(-(10.0**n) for n in range(1, 13)), torch.finfo(torch.float32).min)
         ),
         (
             "A log-probability of 0 is certainty. What may not come has minus infinity, the "
@@ -412,6 +498,34 @@ def no_trigram_twice(ids, log_p):
                 log_p[b, row[i + 2]] = -torch.inf
     return log_p
 """: "without their order",
+        """\
+def no_trigram_twice(ids, log_p):
+    out = log_p.clone()
+    for b, row in enumerate(ids.tolist()):
+        for w in range(log_p.shape[1]):
+            runs = list(zip(row, row[1:] + [w], row[2:] + [w, w]))[: len(row) - 1]
+            if len(runs) > len(set(runs)):
+                out[b, w] = -torch.inf
+    return out
+""": "What is written is written",
+        """\
+def no_trigram_twice(ids, log_p):
+    mask = torch.zeros_like(log_p)
+    for b, row in enumerate(ids.tolist()):
+        for i in range(len(row) - 2):
+            if row[i:i + 2] == row[-2:]:
+                mask[b, row[i + 2]] = 1
+    return log_p + mask * -torch.inf
+""": "times 0 is NaN",
+        """\
+def no_trigram_twice(ids, log_p):
+    log_p = log_p.clone()
+    for b, row in enumerate(ids.tolist()):
+        for i in range(0, len(row) - 2, 3):
+            if row[i:i + 2] == row[-2:]:
+                log_p[b, row[i + 2]] = -torch.inf
+    return log_p
+""": "blocks of three",
         """\
 def no_trigram_twice(ids, log_p):
     log_p = log_p.clone()

@@ -54,6 +54,27 @@ def _renumbered(Q, K, V, P, W):
     return torch.stack(rows)
 
 
+def _one_before(X, W):
+    """Cut before the newest is added: with W = 1, [-0:] is everything."""
+    return torch.cat([X[:-1][-(W - 1) :], X[-1:]])
+
+
+def _all(X, W):
+    return X
+
+
+def _without_a_message(answer):
+    """What it raises then stands for any exception of its class."""
+
+    def without(*given):
+        try:
+            return answer(*given)
+        except RuntimeError:
+            raise RuntimeError from None
+
+    return without
+
+
 def _cases_of_windows():
     for T, W in [(1, 1), (2, 2), (3, 1), (4, 2), (6, 3), (9, 4), (5, 9)]:
         yield torch.randn(T, 4), torch.randn(T, 4), torch.randn(T, 3), torch.randn(T, 4), W
@@ -70,7 +91,7 @@ rolling_cache = Exercise(
     goal="Keep the last W tokens in a cache, and let the positions go on.",
     difficulty=3,
     importance=4,
-    minutes=12,
+    minutes=10,
     text="""\
 A cache grows with every token. Some models therefore look back at the **last $W$ tokens** alone,
 the newest one included, and their cache holds no more. The function below writes a text token by
@@ -162,6 +183,30 @@ def rolling_cache(Q, K, V, P, W):
             "Your cache no longer forgets, and its keys and values are cut no more. Only the "
             "positions and the values were wrong.",
             _one_by_one(lambda X, W: X, lambda X, W: X, lambda t, kept, W: min(t, W)),
+        ),
+        (
+            "Nearly: with W = 1 you keep everything, since `[-0:]` is the whole. Add the newest "
+            "first and cut then.",
+            _one_by_one(_one_before, _one_before),
+        ),
+        *(
+            (
+                "Keys and values no longer have one length. Cut both to the last W tokens.",
+                _without_a_message(_one_by_one(keep_K, keep_V)),
+            )
+            for keep_K, keep_V in ((None, _all), (_all, None), (None, lambda X, W: X[W:]))
+        ),
+        *(
+            (
+                "Now the keys are of the first W tokens, and the values of the last. Both are of "
+                "the last.",
+                _one_by_one(_first, place=place),
+            )
+            for place in (lambda t, kept, W: t, _in_the_cache)
+        ),
+        (
+            "Positions begin at 0: the first token, t = 0, has `P[0]`.",
+            _one_by_one(place=lambda t, kept, W: t + 1),
         ),
         (
             "Positions begin again at 0 after W tokens. A place in a cache may be used again; a "
@@ -282,6 +327,37 @@ def rolling_cache(Q, K, V, P, W):
         rows.append(E.softmax(dim=0) @ kept_V)
     return torch.stack(rows)
 """: "no longer forgets",
+        """\
+def rolling_cache(Q, K, V, P, W):
+    kept_K, kept_V, rows = K[:0], V[:0], []
+    for t in range(len(Q)):
+        kept_K = torch.cat([kept_K[-(W - 1):], (K[t] + P[t])[None]])
+        kept_V = torch.cat([kept_V[-(W - 1):], V[t][None]])
+        E = kept_K @ (Q[t] + P[t]) / math.sqrt(len(P[t]))
+        rows.append(E.softmax(dim=0) @ kept_V)
+    return torch.stack(rows)
+""": "`[-0:]` is the whole",
+        """\
+def rolling_cache(Q, K, V, P, W):
+    kept_K, kept_V, rows = K[:0], V[:0], []
+    for t in range(len(Q)):
+        kept_K = torch.cat([kept_K, (K[t] + P[t])[None]])[-W:]
+        kept_V = torch.cat([kept_V, V[t][None]])
+        E = kept_K @ (Q[t] + P[t]) / math.sqrt(len(P[t]))
+        rows.append(E.softmax(dim=0) @ kept_V)
+    return torch.stack(rows)
+""": "no longer have one length",
+        """\
+def rolling_cache(Q, K, V, P, W):
+    kept_K, kept_V, rows = K[:0], V[:0], []
+    for t in range(len(Q)):
+        position = P[t + 1]
+        kept_K = torch.cat([kept_K, (K[t] + position)[None]])[-W:]
+        kept_V = torch.cat([kept_V, V[t][None]])[-W:]
+        E = kept_K @ (Q[t] + position) / math.sqrt(len(position))
+        rows.append(E.softmax(dim=0) @ kept_V)
+    return torch.stack(rows)
+""": "Positions begin at 0",
     },
     right=(
         """\

@@ -80,6 +80,31 @@ def _of_one(index):
     return answer
 
 
+def _sorted(take):
+    """Two of the sorted means."""
+
+    def interval(d, drawn):
+        means = d[drawn].mean(1).sort().values
+        return means[take(0.025, len(means))], means[take(0.975, len(means))]
+
+    return _by(interval)
+
+
+def _of_ends(low_of_first, low_of_second):
+    """Quantiles of the two models' means, subtracted."""
+
+    def answer(first, second, drawn):
+        a, b = (_interval(x[drawn].double().mean(1)) for x in (first, second))
+        low, high = (b[i] - a[j] for i, j in (low_of_first, low_of_second))
+        return low, high, _decision(low, high)
+
+    return answer
+
+
+def _percent(first, second, drawn):
+    return (second - first)[drawn].mean(1).quantile(2.5)
+
+
 def _cases_of_scores():
     for N, shift, noise in [(4, 3.0, 1.0), (5, -3.0, 1.0), (30, 0.2, 5.0), (30, -0.2, 5.0)]:
         easy, d = 50 + 15 * torch.randn(N), torch.randn(N)  # an easy caption is easy for both
@@ -181,7 +206,7 @@ def which_is_better(first, second, drawn):
         ),
         (
             "The interval of the difference is right, but you decide by whether two other "
-            "intervals overlap. Does the one of the difference contain 0?",
+            "intervals overlap. Ask whether the one of the difference contains 0.",
             lambda first, second, drawn: (
                 *_which_is_better(first, second, drawn)[:2],
                 _by_overlap(first, second, drawn),
@@ -253,6 +278,32 @@ def which_is_better(first, second, drawn):
             "You use 1.96 standard deviations of the means. It comes near if their distribution "
             "is a bell, which nobody promised: take the quantiles.",
             _around(lambda d, drawn: 1.96 * d[drawn].mean(1).std()),
+        ),
+        *(
+            (
+                "You pick one of the sorted means. A quantile lies between two of them, as "
+                "`torch.quantile` computes it.",
+                _sorted(take),
+            )
+            for take in (
+                lambda q, n: int(q * n),
+                lambda q, n: min(round(q * n), n - 1),
+                lambda q, n: int(q * n) - 1,
+                lambda q, n: round(q * (n - 1)),
+                lambda q, n: int(q * n) - (q > 0.5),
+            )
+        ),
+        *(
+            (
+                "You subtract quantiles of the two models. Take the difference on each row's "
+                "captions first, and its quantiles then.",
+                _of_ends(*ends),
+            )
+            for ends in (((0, 0), (1, 1)), ((0, 1), (1, 0)))
+        ),
+        (
+            "Quantiles are named by shares: 0.025, not 2.5.",
+            _percent,
         ),
         (
             "You divide by the root of the number of draws: with more draws your interval would "
@@ -356,6 +407,25 @@ def which_is_better(first, second, drawn):
     from tutor.evaluation import gains
     gains({"second": ["un chat"]}, ["un chat"], ["un chat"], draws=2)
 """: "calls `gains`",
+        """\
+def which_is_better(first, second, drawn):
+    m = sorted((second - first)[drawn].mean(1).tolist())
+    low, high = m[int(0.025 * len(m))], m[int(0.975 * len(m))]
+    return low, high, "second" if low > 0 else "first" if high < 0 else "neither"
+""": "one of the sorted means",
+        """\
+def which_is_better(first, second, drawn):
+    a, b = first[drawn].mean(1), second[drawn].mean(1)
+    low = (b.quantile(0.025) - a.quantile(0.975)).item()
+    high = (b.quantile(0.975) - a.quantile(0.025)).item()
+    return low, high, "second" if low > 0 else "first" if high < 0 else "neither"
+""": "quantiles of the two models",
+        """\
+def which_is_better(first, second, drawn):
+    m = (second - first)[drawn].mean(1)
+    low, high = m.quantile(2.5).item(), m.quantile(97.5).item()
+    return low, high, "second" if low > 0 else "first" if high < 0 else "neither"
+""": "named by shares",
     },
     right=(
         """\

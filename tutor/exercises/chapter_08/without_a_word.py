@@ -1,8 +1,66 @@
 """A word that may not be written."""
 
 import math
+from itertools import product
 
 from tutor.check.exercise import PREDICT, Exercise
+
+RIGHT = [0.0, 0.12, 0.135]
+# For each program: wrong answers, and what is said of them.
+GUESSES = [
+    {
+        0.216: "The sentence that you give for A contains *cat*: both beams of its pool do, and "
+        "nothing is left.",
+        0.144: "The sentence that you give for A contains *cat*: both beams of its pool do, and "
+        "nothing is left.",
+        0.36: "What you give for A is *the cat*, and contains the word: follow A to its end.",
+        0.12: "In A, *a dog barks* is the third best of step 2, behind two children of *the cat*. "
+        "It has no place.",
+        0.135: "A never sees *the bird*: it is the third best of step 1, behind *the cat* and *a "
+        "dog*.",
+    },
+    {
+        0.135: "B never sees *the bird*: the place that *the cat* had stays empty in that step.",
+        0.0: "B loses *the cat* alone. The other beam, *a dog*, goes on, and its children fill "
+        "the pool again.",
+        0.08: "In B, *a dog barks* (0.12) is better than *a dog* `[EOS]` (0.08).",
+        0.2: "What you give for B has not ended: go on behind *a dog*.",
+        0.12 / 0.7: "In B you divide by what is left after the ban. What is thrown away changes "
+        "no other probability here.",
+    },
+    {
+        0.12: "C has two places in step 1, and *cat* takes none: *the bird* has the second. "
+        "Follow it too.",
+        0.3375: "In C you divide by what is left after the ban. What is thrown away changes no "
+        "other probability here.",
+        0.15: "What you give for C has not ended: go on behind *the bird*.",
+        0.2: "What you give for C has not ended: go on behind *a dog*, and behind *the bird*.",
+        0.0: "C always has something left: *cat* never takes a place.",
+    },
+]
+WHOLE = (
+    ("B and C are exchanged.", [0.0, 0.135, 0.12]),
+    ("The order is A, B, C.", [0.135, 0.12, 0.0]),
+    (
+        "Those are logarithms. Give the probabilities.",
+        [-math.inf, math.log(0.12), math.log(0.135)],
+    ),
+    (
+        "You give the last factors. A sentence's probability is the product of all its steps.",
+        [0.0, 0.6, 0.9],
+    ),
+    ("Those have two decimals. Three are asked for.", [0.0, 0.12, 0.14]),
+    ("Those are percentages. Give the probabilities.", [0.0, 12.0, 13.5]),
+)
+
+
+def _by_program():
+    """Every list of guesses, with what is said of the first that is wrong."""
+    for guess in product(*([right, *g] for right, g in zip(RIGHT, GUESSES, strict=True))):
+        wrong = [i for i, value in enumerate(guess) if value != RIGHT[i]]
+        if wrong and list(guess) not in [value for _, value in WHOLE]:
+            yield GUESSES[wrong[0]][guess[wrong[0]]], list(guess)
+
 
 without_a_word = Exercise(
     name="without_a_word",
@@ -13,7 +71,7 @@ without_a_word = Exercise(
     goal="Say at which point of a step a ban has to work.",
     difficulty=3,
     importance=4,
-    minutes=10,
+    minutes=8,
     text="""\
 A toy model looks at the last word alone:
 
@@ -50,72 +108,9 @@ nothing is left.""",
     stub="without_a_word = None  # a list of three numbers, such as [0.9, 0.5, 0.0]",
     solution="without_a_word = [0.0, 0.4 * 0.5 * 0.6, 0.6 * 0.25 * 0.9]",
     because="A ban must work before the choice; afterwards it costs places, up to the last one.",
-    reference=[0.0, 0.12, 0.135],
+    reference=RIGHT,
     tolerance=0.0006,
-    mistakes=(
-        (
-            "The sentence that you give for A contains *cat*: both beams of its pool do, and "
-            "nothing is left.",
-            [0.216, 0.12, 0.135],
-        ),
-        (
-            "The sentence that you give for A contains *cat*: both beams of its pool do, and "
-            "nothing is left.",
-            [0.144, 0.12, 0.135],
-        ),
-        (
-            "In A, *a dog barks* is the third best of step 2, behind two children of *the cat*. "
-            "It has no place.",
-            [0.12, 0.12, 0.135],
-        ),
-        (
-            "A never sees *the bird*: it is the third best of step 1, behind *the cat* and *a "
-            "dog*.",
-            [0.135, 0.12, 0.135],
-        ),
-        (
-            "B never sees *the bird*: the place that *the cat* had stays empty in that step.",
-            [0.0, 0.135, 0.135],
-        ),
-        (
-            "B loses *the cat* alone. The other beam, *a dog*, goes on, and its children fill the "
-            "pool again.",
-            [0.0, 0.0, 0.135],
-        ),
-        (
-            "C has two places in step 1, and *cat* takes none: *the bird* has the second. Follow "
-            "it too.",
-            [0.0, 0.12, 0.12],
-        ),
-        ("B and C are exchanged.", [0.0, 0.135, 0.12]),
-        (
-            "In B, *a dog barks* (0.12) is better than *a dog* `[EOS]` (0.08).",
-            [0.0, 0.08, 0.135],
-        ),
-        (
-            "In C you divide by what is left after the ban. What is thrown away changes no other "
-            "probability here.",
-            [0.0, 0.12, 0.3375],
-        ),
-        (
-            "In B and C you divide by what is left after the ban. What is thrown away changes no "
-            "other probability here.",
-            [0.0, 0.12 / 0.7, 0.3375],
-        ),
-        (
-            "Those are the best beams of step 1. Go on until they have ended.",
-            [0.0, 0.2, 0.2],
-        ),
-        (
-            "Those are logarithms. Give the probabilities.",
-            [-math.inf, math.log(0.12), math.log(0.135)],
-        ),
-        (
-            "You give the last factors. A sentence's probability is the product of all its steps.",
-            [0.0, 0.6, 0.9],
-        ),
-        ("Those have two decimals. Three are asked for.", [0.0, 0.12, 0.14]),
-    ),
+    mistakes=(*WHOLE, *_by_program()),
     wrong={
         "without_a_word = [0.6 * 0.6 * 0.6, 0.12, 0.135]": "contains *cat*",
         "without_a_word = [0.144, 0.12, 0.135]": "contains *cat*",
@@ -127,11 +122,13 @@ nothing is left.""",
         "without_a_word = [0, 0.135, 0.12]": "exchanged",
         "without_a_word = [0, 0.08, 0.135]": "is better than",
         "without_a_word = [0, 0.12, 0.6 * 0.25 / 0.4 * 0.9]": "In C you divide",
-        "without_a_word = [0, 0.4 * 0.5 / 0.7 * 0.6, 0.3375]": "In B and C you divide",
-        "without_a_word = [0, 0.2, 0.2]": "Go on until they have ended",
+        "without_a_word = [0, 0.4 * 0.5 / 0.7 * 0.6, 0.3375]": "In B you divide",
+        "without_a_word = [0, 0.2, 0.2]": "has not ended",
         "without_a_word = [-math.inf, math.log(0.12), math.log(0.135)]": "logarithms",
         "without_a_word = [0, 0.6, 0.9]": "last factors",
         "without_a_word = [0, 0.12, 0.14]": "Three are asked for",
+        "without_a_word = [0.216, 0, 0.135]": "contains *cat*",
+        "without_a_word = [0, 12, 13.5]": "percentages",
         "without_a_word = 0.135": "a list is wanted",
     },
     right=(

@@ -58,6 +58,23 @@ def _other_way(rates):
     return there.mean().item(), own
 
 
+def _halves(rates):
+    """One half of the splits chooses, the other judges."""
+    half = len(rates) // 2
+    best = rates[:half].mean(0).argmin()
+    return rates[:half, best].mean().item(), rates[half:, best].mean().item()
+
+
+def _later_ones(rates):
+    pairs = [(row.min(), rates[i + 1 :, row.argmin()].mean()) for i, row in enumerate(rates[:-1])]
+    return tuple(torch.tensor(pairs).mean(0).tolist())
+
+
+def _luckiest(rates):
+    split, best = divmod(rates.argmin().item(), rates.shape[1])
+    return rates.min().item(), _others(rates, split)[:, best].mean().item()
+
+
 def _cases_of_rates():
     yield torch.tensor([[10.0, 20.0, 30.0], [50.0, 40.0, 25.0]])
     yield torch.tensor([[10.0, 10.0], [30.0, 20.0], [20.0, 40.0]])
@@ -147,8 +164,7 @@ def luck_of_the_winner(rates):
             _with_honest(lambda rates, i: _others(rates, i).amin(1).mean()),
         ),
         (
-            "Your honest rate is the mean of all heads on the other splits. Only the winner is to "
-            "be judged there.",
+            "Your honest rate is a mean of all heads. Only the winner is to be judged.",
             _with_honest(lambda rates, i: _others(rates, i).mean()),
         ),
         (
@@ -162,6 +178,33 @@ def luck_of_the_winner(rates):
         (
             "You take each winner's worst rate on the other splits. The mean is asked for.",
             _with_honest(lambda rates, i: _others(rates, i)[:, rates[i].argmin()].max()),
+        ),
+        (
+            "You take the median of the other splits. The mean is asked for.",
+            _with_honest(lambda rates, i: _others(rates, i)[:, rates[i].argmin()].median()),
+        ),
+        (
+            "You subtract the winner's own rate from a mean. Take it from the sum, and divide by "
+            "the number of the other splits.",
+            _with_honest(lambda rates, i: rates[:, rates[i].argmin()].mean() - rates[i].min()),
+        ),
+        (
+            "Your honest rate is that of the best head of all splits together, which has been "
+            "chosen on all of them. The winner of each split is to be judged.",
+            _with_honest(lambda rates, i: rates.mean(0).min()),
+        ),
+        (
+            "One half of your splits chooses and the other judges. Each split in turn chooses, and "
+            "all the others judge.",
+            _halves,
+        ),
+        (
+            "A winner is judged by the splits behind its own alone. Those before it judge too.",
+            _later_ones,
+        ),
+        (
+            "You take the luckiest split alone. Each one has its turn.",
+            _luckiest,
         ),
         (
             "You divide the sum over the other splits by the number of all splits. One was left "
@@ -285,6 +328,25 @@ def luck_of_the_winner(rates):
     honest = [rates[torch.arange(len(rates)) != i, m].mean() for i, m in enumerate(best)]
     return (torch.stack(honest).mean() - rates.min(1).values.mean()).item()
 """: "a tuple is wanted",
+        """\
+def luck_of_the_winner(rates):
+    flattering = honest = 0
+    for i in range(len(rates)):
+        m = rates[i].argmin()
+        flattering += rates[i, m].item() / len(rates)
+        honest += (rates[:, m].mean() - rates[i, m]).item() / len(rates)
+    return flattering, honest
+""": "from a mean",
+        """\
+def luck_of_the_winner(rates):
+    return rates.amin(1).mean().item(), rates.mean(0).min().item()
+""": "best head of all splits together",
+        """\
+def luck_of_the_winner(rates):
+    half = len(rates) // 2
+    m = rates[:half].mean(0).argmin()
+    return rates[:half, m].mean().item(), rates[half:, m].mean().item()
+""": "One half of your splits",
     },
     right=(
         """\

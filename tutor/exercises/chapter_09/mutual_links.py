@@ -28,14 +28,33 @@ def _by(choose):
     )
 
 
-def _words_first(A, target_words, source_words):
-    """A map of words first, and agreement between words."""
-    M = A.new_zeros(max(target_words) + 1, max(source_words) + 1)
-    for t, j in enumerate(target_words):
-        for s, i in enumerate(source_words):
-            M[j, i] += A[t, s] / target_words.count(j)
-    rows, columns = _heaviest(M)
-    return {(i, j) for j, i in rows & columns}
+def _words_first(join):
+    """A map of words first, whose places a function joins, and agreement between words."""
+
+    def answer(A, target_words, source_words):
+        M = A.new_zeros(max(target_words) + 1, max(source_words) + 1)
+        for t, j in enumerate(target_words):
+            for s, i in enumerate(source_words):
+                M[j, i] = join(M[j, i], A[t, s], target_words.count(j))
+        rows, columns = _heaviest(M)
+        return {(i, j) for j, i in rows & columns}
+
+    return answer
+
+
+def _heaviest_pair(A):
+    return {divmod(A.argmax().item(), A.shape[1])}
+
+
+def _one_each(place):
+    """One link alone for each French (1) or English (0) word, the last that is found."""
+
+    def answer(A, target_words, source_words):
+        rows, columns = _heaviest(A)
+        links = [(source_words[s], target_words[t]) for t, s in sorted(rows & columns)]
+        return set({link[place]: link for link in links}.values())
+
+    return answer
 
 
 def _agree_as_words(A, target_words, source_words):
@@ -65,6 +84,10 @@ def _first_pieces(A, target_words, source_words):
 def _exchanged(A, target_words, source_words):
     rows, columns = A.argmax(0).tolist(), A.argmax(1).tolist()
     return _looked_up(rows, target_words, source_words, lambda t, s: columns[s] == t)
+
+
+def _exchanged_and_turned(*given):
+    return {(j, i) for i, j in _exchanged(*given)}
 
 
 def _asked_of_t(A, target_words, source_words):
@@ -186,9 +209,29 @@ def mutual_links(A, target_words, source_words):
             lambda A, *words: set.intersection(*_heaviest(A)),
         ),
         (
-            "You make a map of words first and compare words. Here the tokens choose, and their "
-            "words are looked up afterwards.",
-            _words_first,
+            "You look at the heaviest pair of the whole map alone. Each row and each column "
+            "chooses.",
+            lambda A, *words: _words(_heaviest_pair(A), *words),
+        ),
+        *(
+            (
+                "You keep one link for each word. A word may have several partners, by several of "
+                "its pieces.",
+                _one_each(place),
+            )
+            for place in (0, 1)
+        ),
+        *(
+            (
+                "You make a map of words first and compare words. Here the tokens choose, and "
+                "their words are looked up afterwards.",
+                _words_first(join),
+            )
+            for join in (
+                lambda old, new, count: old + new / count,
+                lambda old, new, count: old + new,
+                lambda old, new, count: max(old, new),
+            )
         ),
         (
             "You look up the words first and then ask who agrees: two words can seem to agree "
@@ -204,9 +247,14 @@ def mutual_links(A, target_words, source_words):
             _first_pieces,
         ),
         (
-            "The two directions are exchanged: what each row chooses is `argmax(dim=1)`, one "
-            "number for each French token.",
+            "Rows and columns are exchanged: `argmax(dim=1)` has one number for each French token "
+            "t, which is looked up in `target_words`, and s in `source_words`.",
             _exchanged,
+        ),
+        (
+            "Rows and columns are exchanged: `argmax(dim=1)` has one number for each French token "
+            "t, which is looked up in `target_words`, and s in `source_words`.",
+            _exchanged_and_turned,
         ),
         (
             "You ask place t of what the columns choose. There is one number for each column: ask "
@@ -290,12 +338,25 @@ def mutual_links(A, target_words, source_words):
 def mutual_links(A, target_words, source_words):
     rows, columns = A.argmax(0).tolist(), A.argmax(1).tolist()
     return {(source_words[s], target_words[t]) for t, s in enumerate(rows) if columns[s] == t}
-""": "two directions are exchanged",
+""": "Rows and columns are exchanged",
         """\
 def mutual_links(A, target_words, source_words):
     rows, columns = A.argmax(1), A.argmax(0)
     return {(source_words[s], target_words[t]) for t, s in enumerate(rows) if columns[t] == s}
 """: "You ask place t",
+        """\
+def mutual_links(A, target_words, source_words):
+    links = {}
+    for t, s in enumerate(A.argmax(1).tolist()):
+        if A[:, s].argmax() == t:
+            links[target_words[t]] = source_words[s]
+    return {(i, j) for j, i in links.items()}
+""": "one link for each word",
+        """\
+def mutual_links(A, target_words, source_words):
+    t, s = divmod(A.argmax().item(), A.shape[1])
+    return {(source_words[s], target_words[t])}
+""": "heaviest pair of the whole map",
     },
     right=(
         """\

@@ -19,12 +19,12 @@ def _counts(predicted, sure):
     return hits, sum(map(len, predicted)), sum(map(len, sure))
 
 
-def _from_counts(rate):
-    """A rate from the numbers of hits, of predicted and of true links; 1 without any."""
+def _from_counts(rate, without=1.0):
+    """A rate from the numbers of hits, of predicted and of true links."""
 
     def of_all(predicted, sure):
         hits, guesses, truths = _counts(predicted, sure)
-        return rate(hits, guesses, truths) if guesses else 1.0
+        return rate(hits, guesses, truths) if guesses else without
 
     return of_all
 
@@ -32,6 +32,12 @@ def _from_counts(rate):
 def _of_predicted(predicted, sure):
     hits, guesses, _ = _counts(predicted, sure)
     return 1 - hits / guesses
+
+
+def _by_harmony(predicted, sure):
+    hits, guesses, truths = _counts(predicted, sure)
+    precision, recall = hits / guesses, hits / truths
+    return 1 - 2 * precision * recall / (precision + recall)
 
 
 def _mean_rate(predicted, sure):
@@ -137,6 +143,20 @@ def rate_of_all(predicted, sure):
             _of_predicted,
         ),
         (
+            "You divide by the predicted links alone, so that links which were not found cost "
+            "nothing, and a head without any link is perfect.",
+            _from_counts(lambda hits, guesses, truths: 1 - hits / guesses, without=0.0),
+        ),
+        (
+            "You go by way of precision and recall, and without any hit you divide by 0. The "
+            "chapter's formula needs neither.",
+            _by_harmony,
+        ),
+        (
+            "You take the mean of precision and recall. Put the counts into the chapter's formula.",
+            _from_counts(lambda hits, guesses, truths: 1 - (hits / guesses + hits / truths) / 2),
+        ),
+        (
             "You divide by the true links alone, so that a bluffer who links each word with each "
             "gets a rate of 0.",
             _from_counts(lambda hits, guesses, truths: 1 - hits / truths),
@@ -233,6 +253,18 @@ def rate_of_all(predicted, sure):
     hits = sum(len(p & s) for p, s in zip(predicted, sure))
     return 1 - hits / sum(len(p) for p in predicted)
 """: "you divide by 0",
+        """\
+def rate_of_all(predicted, sure):
+    hits = sum(len(p & s) for p, s in zip(predicted, sure))
+    guesses = sum(map(len, predicted))
+    return 1 - hits / guesses if guesses else 0
+""": "without any link is perfect",
+        """\
+def rate_of_all(predicted, sure):
+    hits = sum(len(p & s) for p, s in zip(predicted, sure))
+    P, R = hits / sum(map(len, predicted)), hits / sum(map(len, sure))
+    return 1 - 2 * P * R / (P + R)
+""": "precision and recall, and without",
     },
     right=(
         """\

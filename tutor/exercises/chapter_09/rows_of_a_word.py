@@ -37,19 +37,23 @@ def _one_row(place):
     return steps
 
 
-def _held_at_0(owners, step):
-    """The wrong row, with the first token kept from going round to the last."""
-    M = torch.zeros(max(owners) + 1, len(owners) + 1)
-    for t, word in enumerate(owners):
-        M[word, t if step == "output" else max(t - 1, 0)] = 1 / owners.count(word)
-    return M
-
-
 def _added_at_0(owners, step):
     M = torch.zeros(max(owners) + 1, len(owners) + 1)
     for t, word in enumerate(owners):
         M[word, t if step == "output" else max(t - 1, 0)] += 1 / owners.count(word)
     return M
+
+
+def _at(row):
+    """The right output step, and an input step whose row is made of t and T."""
+
+    def steps(owners, step):
+        M = torch.zeros(max(owners) + 1, len(owners) + 1)
+        for t, word in enumerate(owners):
+            M[word, t if step == "output" else row(t, M.shape[1])] = 1 / owners.count(word)
+        return M
+
+    return steps
 
 
 def _first_left_out(owners, step):
@@ -132,10 +136,18 @@ def rows_of_a_word(owners, step):
         *(
             (
                 "The first token no longer gets the last row. But the input step still goes one "
-                "row back: is a token read before it is written, or after?",
+                "row back, and a token is read after it was written, not before.",
                 mistake,
             )
-            for mistake in (_held_at_0, _added_at_0)
+            for mistake in (
+                _added_at_0,
+                _at(lambda t, T: max(t - 1, 0)),
+                _at(lambda t, T: abs(t - 1)),
+            )
+        ),
+        (
+            "The last token may go one row on, too: a map has one row more than there are tokens.",
+            _at(lambda t, T: min(t + 1, T - 2)),
         ),
         ("Now the steps are exchanged: a token is written first, and read then.", _moved(1, 0)),
         (

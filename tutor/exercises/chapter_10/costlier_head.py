@@ -52,7 +52,7 @@ costlier_head = Exercise(
     goal="Compare two costs on the same sentences, with an interval.",
     difficulty=3,
     importance=4,
-    minutes=10,
+    minutes=8,
     text="""\
 The intervals of two heads overlap. Does that mean that their costs may be equal? Not yet: both were
 measured on the *same* sentences, and a hard sentence is hard for both. So look at the difference

@@ -147,7 +147,8 @@ def effect_of_places(layers, X_A, X_B, answer):
             lambda layers, X_A, X_B, answer: _effects(layers, X_B, X_A, answer),
         ),
         (
-            "You put B's vector into run A, and measure from B.",
+            "You put B's vector into run A, which is the same as all of A's vectors but one in "
+            "run B. One vector of A is put into run B.",
             lambda layers, X_A, X_B, answer: 1 - _effects(layers, X_B, X_A, answer),
         ),
         *(
@@ -190,16 +191,6 @@ def effect_of_places(layers, X_A, X_B, answer):
                 put=lambda X, other, t: torch.where(
                     torch.arange(X.shape[1]) == t, other, X
                 ),  # (T, d_model)
-            ),
-        ),
-        (
-            "You patch all tokens of a level but this one.",
-            lambda layers, X_A, X_B, answer: _effects(
-                layers,
-                X_A,
-                X_B,
-                answer,
-                put=lambda X, other, t: torch.where((torch.arange(len(X)) == t)[:, None], X, other),
             ),
         ),
         (

@@ -76,7 +76,7 @@ _TWO = {
     ("whole", "piled"): "Directions have length 1 now. Two mistakes are left: which length is "
     "taken, and where a push begins.",
     ("raw", "piled"): "The length is that of the one change now. Two mistakes are left: how long "
-    "is a direction, and where does a push begin?",
+    "a direction is, and where a push begins.",
 }
 
 random_pushes = Exercise(
@@ -88,7 +88,7 @@ random_pushes = Exercise(
     goal="Make a control that differs from the experiment in one thing alone.",
     difficulty=3,
     importance=5,
-    minutes=12,
+    minutes=10,
     text="""\
 The chapter's first control pushes the vector of *riding* in random directions, each time as far as
 the horse's vector is from the bicycle's. The verb stays, fifty times of fifty. A colleague repeats
@@ -225,7 +225,7 @@ def random_pushes(ours, theirs, position, directions):
         X[position] += length * direction
         pushed.append(X.clone())
     return torch.stack(pushed)
-""": "how long is a direction, and where",
+""": "how long a direction is, and where",
         """\
 def random_pushes(ours, theirs, position, directions):
     length = (theirs - ours).norm()

@@ -68,10 +68,6 @@ def _difference(*given):
     return _shares(*given) * ((_merge(other, W_O) - _merge(Y, W_O))[t] @ w)
 
 
-def _left(*given):
-    return 1 - _shares(*given)
-
-
 def _of_lengths(Y, other, W_O, w, t):
     """How long each head's change is, as a share of all."""
     W = W_O.unflatten(0, (len(Y), -1))  # (h, d_v, d_model)
@@ -173,7 +169,8 @@ def shares_of_heads(Y, other, W_O, w, t):
             _by(_off),
         ),
         (
-            "You patch all heads but the one. One head comes from run A, the others stay.",
+            "That is the share of all the other heads together, or what is left of B's answer. "
+            "One head comes from run A, the others stay.",
             _by(_all_but_one),
         ),
         (
@@ -188,10 +185,6 @@ def shares_of_heads(Y, other, W_O, w, t):
         (
             "You report by how much the answer moves. A share is divided by A's answer less B's.",
             _difference,
-        ),
-        (
-            "You report what is left of B's answer: 0 is where it stays, 1 where it is A's.",
-            _left,
         ),
         (
             "The sign is turned over: divide by A's answer less B's.",
@@ -317,7 +310,7 @@ def shares_of_heads(Y, other, W_O, w, t):
         X[m, t] = Y[m, t]
         shares.append((answer(X) - answer(Y)) / (answer(other) - answer(Y)))
     return torch.stack(shares)
-""": "all heads but the one",
+""": "all the other heads together",
         """\
 def shares_of_heads(Y, other, W_O, w, t):
     W = W_O.unflatten(0, (len(Y), -1))

@@ -10,7 +10,7 @@ RIGHT = ["contradicted", "follows", "contradicted", "open", "open"]
 WHY = [
     {
         "follows": "Claim 1 says “in each of these models”. Compute both effects in seed 1: by how "
-        "much does the lead move from row to row?",
+        "much the lead moves from row to row.",
         "open": "Claim 1 can be computed from table 1, model by model: change one noun and leave "
         "the other as it is.",
     },
@@ -21,14 +21,14 @@ WHY = [
         "control. It claims nothing beyond them.",
     },
     {
-        "follows": "Claim 3 concludes from a map, and table 2 tests it. What happens to the "
-        "adjective when the vector at the English noun is replaced?",
+        "follows": "Claim 3 concludes from a map, and table 2 tests it. See what "
+        "happens when the vector at the English noun is replaced.",
         "open": "Claim 3 says that the vector at the English noun does not matter for the "
         "adjective. Table 2 has replaced it.",
     },
     {
-        "follows": "Claim 4 would explain tables 2 and 4 together. But which measurement has "
-        "looked at earlier rows, or touched what they hand on?",
+        "follows": "Claim 4 would explain tables 2 and 4 together. But none of the "
+        "measurements has looked at earlier rows, or touched what they hand on.",
         "contradicted": "Claim 4: which number speaks against it? Table 4 is about the last row "
         "alone.",
     },
