@@ -2,6 +2,12 @@
 
 from tutor.check.exercise import EXPLAIN, Exercise
 
+# A sentence that claims what follows here: it does not deny it first, ask, or report it.
+CLAIMED = (
+    r"(?is)(?:^|[.!?]\s+)"
+    r"(?:(?!\bnot\b|n't|\bnever\b|\bno\b|wrong|false|\bif\b|sa(?:y|id))[^.!?])*?"
+)
+
 wider_and_worse = Exercise(
     name="wider_and_worse",
     chapter="08",
@@ -64,19 +70,20 @@ sentences.
     ),
     misconceptions=(
         (
-            r"\b(wider|larger|bigger|more) beams? (finds?|gives?|returns?|yields?) "
-            r"(sentences that are |translations that are )?less (probable|likely)",
-            "A wider beam drops less. What it finds is at least as probable nearly always: look at "
+            CLAIMED + r"\b(?:wider|larger|bigger|more) beams? (?:finds?|gives?|returns?|yields?) "
+            r"(?:sentences that are |translations that are )?less (?:probable|likely)[^?]*?[.!\n]",
+            "A wider beam drops less, so what it finds is nearly always more probable. Look at "
             "what becomes of a sum when a sentence grows.",
         ),
         (
-            r"\b(wider|larger|bigger|more) beams? (makes?|causes?|leads? to|introduces?) "
-            r"(more )?search (errors|mistakes)",
+            CLAIMED + r"\b(?:wider|larger|bigger|more) beams? (?:makes?|causes?|leads? to|"
+            r"introduces?) (?:more )?search (?:errors|mistakes)[^?]*?[.!\n]",
             "A wider beam makes fewer search errors, not more. Who is at fault if the search finds "
             "what it was asked for?",
         ),
         (
-            r"alpha (is|should be|must be|can be) (chosen|tuned|set) on (the )?test",
+            CLAIMED + r"\balpha (?:should|must|can) be (?:chosen|tuned|set) on (?:the )?test"
+            r"[^?]*?[.!\n]",
             "An alpha that was chosen on the test sentences flatters the result on them: choose it "
             "on validation sentences.",
         ),

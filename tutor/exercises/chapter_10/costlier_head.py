@@ -61,7 +61,7 @@ sentence by sentence.
 `whole`, `without_a` and `without_b` say which sentences are right with all heads, without head a,
 and without head b. Return two numbers. The first is the cost of a less the cost of b, in sentences
 lost of 100. The second is half the width of its interval: 1.96 times the standard deviation of the
-differences, divided by the root of $N$.""",
+differences (as `torch.std` computes it), divided by the root of $N$.""",
     hints=(
         "Write down both costs of one sentence and subtract. Which of the three tensors falls out?",
         "One number a sentence: 1 if it is right without b alone, -1 if it is right without a "
@@ -118,6 +118,33 @@ def costlier_head(whole, without_a, without_b):
             "You take 2.77 standard errors, the chapter's factor for nine intervals that hold "
             "together. This is one interval: take 1.96.",
             lambda *given: _of(_d(*given), lambda d: 277 * d.std() / len(d) ** 0.5),
+        ),
+        (
+            "Your numbers are shares, and 2.77 is the chapter's factor for nine intervals. Asked "
+            "for are sentences of 100, and 1.96.",
+            lambda *given: tuple(
+                x / 100 for x in _of(_d(*given), lambda d: 277 * d.std() / len(d) ** 0.5)
+            ),
+        ),
+        (
+            "Your standard deviation divides by N, as NumPy's does. `torch.std` divides by N - 1.",
+            lambda *given: _of(_d(*given), lambda d: 196 * d.std(correction=0) / len(d) ** 0.5),
+        ),
+        (
+            "You return the ends of the interval. The mean comes first, and half the width second.",
+            lambda *given: (lambda m, half: (m - half, m + half))(*_difference(*given)),
+        ),
+        (
+            "You add up the two heads' intervals. Take the difference first, then its standard "
+            "deviation.",
+            lambda whole, a, b: (
+                _difference(whole, a, b)[0],
+                sum(_of(whole.double() - x.double())[1] for x in (a, b)),
+            ),
+        ),
+        (
+            "Booleans cannot be subtracted. Make floats of them first: `.double()`.",
+            lambda whole, a, b: b - a,
         ),
         (
             "You return the whole width; half of it is asked for.",
@@ -184,6 +211,23 @@ def costlier_head(whole, without_a, without_b):
     d = 100 * (without_b.double() - without_a.double())
     return d.mean().item(), 2 * 1.96 * d.std().item() / len(d) ** 0.5
 """: "the whole width",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * (without_b - without_a)
+    return d.mean().item(), 1.96 * d.std().item() / len(d) ** 0.5
+""": "Booleans cannot be subtracted",
+        """\
+def costlier_head(whole, without_a, without_b):
+    import numpy as np
+    d = 100 * (without_b.numpy().astype(float) - without_a.numpy().astype(float))
+    return d.mean(), 1.96 * np.std(d) / len(d) ** 0.5
+""": "divides by N, as NumPy's does",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * (without_b.double() - without_a.double())
+    half = 1.96 * d.std().item() / len(d) ** 0.5
+    return d.mean().item() - half, d.mean().item() + half
+""": "ends of the interval",
     },
     right=(
         """\

@@ -48,6 +48,20 @@ def _stays_patched(layers, X_A, X_B, answer):
     return _cumulative(layers, X_A, X_B, answer) + 0 * (a - b)
 
 
+def _from_the_bottom(layers, X_A, X_B, answer):
+    def put(X, other, t):
+        X = X.clone()
+        X[t] = X_A[t]
+        return X
+
+    return _effects(layers, X_A, X_B, answer, put)
+
+
+def _over_a(layers, X_A, X_B, answer):
+    a, b = (answer(_vectors(layers, X)[-1]) for X in (X_A, X_B))
+    return (_effects(layers, X_A, X_B, answer, share=False) + b) / a
+
+
 class _Layer:
     """Tokens hear one another (M) and change by themselves (W)."""
 
@@ -168,6 +182,25 @@ def effect_of_places(layers, X_A, X_B, answer):
             "You take absolute values. A patch can move the answer away from A's: then the share "
             "is negative.",
             lambda *given: _effects(*given).abs(),
+        ),
+        (
+            "You put B's vector into run A, and cut the shares off at 0 and 1. Run B is patched, "
+            "and a share may be anything.",
+            lambda layers, X_A, X_B, answer: _effects(layers, X_B, X_A, answer).clamp(0, 1),
+        ),
+        (
+            "You put in what the first layer reads in run A, at every level. Level l gets A's "
+            "vector of level l.",
+            _from_the_bottom,
+        ),
+        (
+            "Your table lies on its side: rows are levels, columns tokens.",
+            lambda *given: _effects(*given).T,
+        ),
+        (
+            "You divide the patched answer by A's. A share begins at B's answer: subtract it above "
+            "and below the line.",
+            _over_a,
         ),
         (
             "You report the difference from B's answer; a share is divided by A's less B's.",
@@ -376,6 +409,40 @@ def effect_of_places(layers, X_A, X_B, answer):
             table[l, t] = (answer(X) - b) / (b - a)
     return table
 """: "exchanged in the share",
+        """\
+def effect_of_places(layers, X_A, X_B, answer):
+    of_a, of_b = [X_A], [X_B]
+    for layer in layers:
+        of_a.append(layer(of_a[-1]))
+        of_b.append(layer(of_b[-1]))
+    a, b = answer(of_a[-1]), answer(of_b[-1])
+    table = torch.zeros(len(layers) + 1, len(X_B))
+    for l in range(len(layers) + 1):
+        for t in range(len(X_B)):
+            X = of_b[l].clone()
+            X[t] = X_A[t]
+            for layer in layers[l:]:
+                X = layer(X)
+            table[l, t] = (answer(X) - b) / (a - b)
+    return table
+""": "what the first layer reads in run A",
+        """\
+def effect_of_places(layers, X_A, X_B, answer):
+    of_a, of_b = [X_A], [X_B]
+    for layer in layers:
+        of_a.append(layer(of_a[-1]))
+        of_b.append(layer(of_b[-1]))
+    a, b = answer(of_a[-1]), answer(of_b[-1])
+    table = torch.zeros(len(layers) + 1, len(X_B))
+    for l in range(len(layers) + 1):
+        for t in range(len(X_B)):
+            X = of_b[l].clone()
+            X[t] = of_a[l][t]
+            for layer in layers[l:]:
+                X = layer(X)
+            table[l, t] = (answer(X) - b) / (a - b)
+    return table.T
+""": "lies on its side",
     },
     right=(
         """\

@@ -45,6 +45,18 @@ def _scaled(divisor):
     return pushes
 
 
+def _as_long_as(length):
+    """Pushes as long as a function of the whole change and the position says."""
+
+    def pushes(ours, theirs, position, directions):
+        X = ours.repeat(len(directions), 1, 1)
+        unit = directions / directions.norm(dim=1, keepdim=True)
+        X[:, position] += length(theirs - ours, position) * unit
+        return X
+
+    return pushes
+
+
 def _everywhere(ours, theirs, position, directions):
     length = (theirs - ours)[position].norm()
     return ours + length * (directions / directions.norm(dim=1, keepdim=True))[:, None]
@@ -197,6 +209,53 @@ def random_pushes(ours, theirs, position, directions):
             _scaled(lambda direction, directions: direction.norm() ** 2),
         ),
         (
+            "You divide by the standard deviation of a direction. Divide by its "
+            "length, `direction.norm()`.",
+            _scaled(lambda direction, directions: direction.std()),
+        ),
+        (
+            "You divide feature by feature (`dim=0`), over all directions. Each direction has a "
+            "length of its own.",
+            _scaled(lambda direction, directions: directions.norm(dim=0)),
+        ),
+        (
+            "Your pushes go in the opposite directions.",
+            lambda ours, theirs, position, directions: _pushes(ours, theirs, position, -directions),
+        ),
+        (
+            "You multiply the change by the direction, feature by feature. Only its length is "
+            "taken; where it points is what the control changes.",
+            _put(lambda ours, theirs, unit: ours + (theirs - ours) * unit),
+        ),
+        *(
+            (
+                "You take the length of the change at another position, or at all of them. It is "
+                "the one at `position`.",
+                _as_long_as(length),
+            )
+            for length in (
+                lambda change, position: change.norm() / len(change),
+                lambda change, position: change.norm(dim=1).mean(),
+                lambda change, position: change.norm(dim=1).sum(),
+                lambda change, position: change.norm(dim=1).max(),
+                lambda change, position: change[0].norm(),
+                lambda change, position: change[-1].norm(),
+            )
+        ),
+        (
+            "You add up absolute values. The length of a vector is the root of its sum of squares.",
+            _as_long_as(lambda change, position: change[position].abs().sum()),
+        ),
+        (
+            "You forgot the root: the length of a vector is the root of its sum of squares.",
+            _as_long_as(lambda change, position: change[position].pow(2).sum()),
+        ),
+        (
+            "You return the pushed vectors alone. The other vectors of the run belong to each "
+            "result, too.",
+            lambda *given: _pushes(*given)[:, given[2]],
+        ),
+        (
             "All results are the same tensor, and hold the last push: append a copy.",
             _last_one_alone,
         ),
@@ -314,6 +373,18 @@ def random_pushes(ours, theirs, position, directions):
     X[:, position] += length * directions / d_model**0.5
     return X
 """: "on average only",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours).norm(dim=1).mean()
+    X = ours.repeat(len(directions), 1, 1)
+    X[:, position] += length * F.normalize(directions, dim=1)
+    return X
+""": "at another position",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    return ours[position] + length * F.normalize(directions, dim=1)
+""": "pushed vectors alone",
     },
     right=(
         """\

@@ -82,6 +82,28 @@ def _of_this_run(Y, other, W_O, w, t):
     return added / added.sum()
 
 
+def _all_tokens(Y, other, W_O, w, t):
+    W = W_O.unflatten(0, (len(Y), -1))
+    change = torch.einsum("htv,hvd,d->h", other - Y, W, w)
+    return change / change.sum()
+
+
+def _of_distances(Y, other, W_O, w, t):
+    W = W_O.unflatten(0, (len(Y), -1))
+    lengths = torch.einsum("hv,hvd->hd", (other - Y)[:, t], W).norm(dim=-1)
+    return lengths / (_merge(other, W_O) - _merge(Y, W_O))[t].norm()
+
+
+def _tokens_for_heads(*given):
+    def put(X, other, m, t):
+        X[:, m] = other[:, m]
+
+    try:
+        return _by(put)(*given)
+    except IndexError:
+        raise IndexError from None  # without a message, any is meant
+
+
 def _cases_of_heads():
     yield (
         torch.tensor([[[1.0]], [[2.0]]]),
@@ -219,6 +241,31 @@ def shares_of_heads(Y, other, W_O, w, t):
             lambda Y, other, W_O, w, t: _of_this_run(other, Y, W_O, w, t),
         ),
         (
+            "You add up over all tokens. Only token t is patched, and the answer is read from it.",
+            _all_tokens,
+        ),
+        (
+            "You make shares with a softmax. A share is the change by this head, divided by the "
+            "change by all.",
+            lambda *given: _difference(*given).softmax(0),
+        ),
+        (
+            "You compare how far the vector moves, not the answer. The answer is its product with "
+            "`w`.",
+            _of_distances,
+        ),
+        (
+            "You switch heads off in run A. Each head of A is put into run B, one by one.",
+            lambda Y, other, W_O, w, t: _shares(
+                Y, other, W_O, w, t, lambda X, m: other.index_fill(0, torch.tensor([m]), 0.0)
+            ),
+        ),
+        (
+            "You patch a token of all heads. A head is the first dimension, a token the second: "
+            "`X[m, t]`.",
+            _tokens_for_heads,
+        ),
+        (
             "The heads are joined without swapping heads and tokens: transpose first, so that the "
             "results of one token stand side by side.",
             lambda Y, other, W_O, w, t: _shares(
@@ -352,6 +399,23 @@ def shares_of_heads(Y, other, W_O, w, t):
         Y[m, t] = other[m, t]
     return torch.ones(len(Y))
 """: "changes its argument `Y`",
+        """\
+def shares_of_heads(Y, other, W_O, w, t):
+    W_O = W_O.unflatten(0, (len(Y), -1))
+    change = torch.einsum("htv,hvd,d->h", other - Y, W_O, w)
+    return change / change.sum()
+""": "You add up over all tokens",
+        """\
+def shares_of_heads(Y, other, W_O, w, t):
+    def vector(Y):
+        return (Y.transpose(0, 1).flatten(1) @ W_O)[t]
+    shares = []
+    for m in range(len(Y)):
+        X = Y.clone()
+        X[m, t] = other[m, t]
+        shares.append((vector(X) - vector(Y)).norm() / (vector(other) - vector(Y)).norm())
+    return torch.stack(shares)
+""": "how far the vector moves",
     },
     right=(
         """\

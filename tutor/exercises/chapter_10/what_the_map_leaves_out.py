@@ -2,6 +2,12 @@
 
 from tutor.check.exercise import EXPLAIN, Exercise
 
+# A sentence that claims what follows here: it does not deny it first, ask, or report it.
+CLAIMED = (
+    r"(?is)(?:^|[.!?]\s+)"
+    r"(?:(?!\bnot\b|n't|\bnever\b|\bno\b|wrong|false|\bif\b|sa(?:y|id))[^.!?])*?"
+)
+
 what_the_map_leaves_out = Exercise(
     name="what_the_map_leaves_out",
     chapter="10",
@@ -77,20 +83,21 @@ Take 1 point off for the claim that attention *never* explains anything: it has 
     ),
     misconceptions=(
         (
-            r"attention (is never|never is|can never be) (an |any )?explanation"
-            r"|attention (never explains|explains nothing)",
+            CLAIMED
+            + r"\battention (?:never explains|(?:is never|can never be) (?:an )?explanation)"
+            r"[^?]*?[.!\n]",
             "Whether attention explains something depends on the claim, and has to be tested. On "
             "the page, one claim held and others did not.",
         ),
         (
-            r"(bright|high|large|strong) weights? (prove|proves|show|shows) that the (head|model) "
-            r"(needs|needed|uses|used)",
+            CLAIMED + r"\b(?:bright|high|large|strong) weights? (?:proves?|shows?) that the "
+            r"(?:head|model) need(?:s|ed)[^?]*?[.!\n]",
             "A high weight says where the head looks. Whether the model needs it shows when it is "
             "taken away.",
         ),
         (
-            r"(column|vector) (of|at|for) nurse (holds|contains|is|stands for) (only|nothing but|"
-            r"just) ",
+            CLAIMED + r"\bvector (?:of|at|for) nurse (?:holds|contains) (?:only|nothing but) "
+            r"[^?]*?[.!\n]",
             "The vector at the place of nurse comes from the encoder, which has mixed its "
             "neighbours in.",
         ),
