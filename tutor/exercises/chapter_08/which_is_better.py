@@ -129,9 +129,10 @@ The next cell holds real scores of two models on the same 1,000 captions. The se
 is 0.19 lower. Would it be lower on another thousand? Write the **paired bootstrap** that decides.
 
 Each row of `drawn` names $N$ captions, drawn with repetition. On each row's captions take the mean
-score of the second model less that of the first. Of these differences, one a row, return the
-quantiles 0.025 and 0.975 (as `torch.quantile` computes them), between which 95 % of them lie, and a
-decision: `"second"` if the interval lies above 0, `"first"` if it lies below 0, else `"neither"`.
+score of the second model less that of the first. That makes one difference a row, and 95 % of them
+lie between their quantiles 0.025 and 0.975 (as `torch.quantile` computes them). Return these two,
+and a decision: `"second"` if the interval lies above 0, `"first"` if it lies below 0, else
+`"neither"`.
 
 Then run it on the scores of the cell, and compare: how many captions decide?""",
     hints=(
