@@ -23,7 +23,8 @@ import tutor
 from tutor import build, check
 from tutor.check import examine, guard
 from tutor.check.__main__ import main
-from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, TEST, WRITE, Exercise
+from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, TEST, WRITE, Exercise, evaluate
+from tutor.check.explain import misconception
 from tutor.exercises import exercises, on_page, order
 from tutor.exercises.audit import audit, trials, verdict
 from tutor.publish import exercises as notebooks
@@ -54,7 +55,7 @@ def test_bank(exercise, sort, number, code, words):
 @each
 def test_bank_is_large_enough_and_written_apart(exercise):
     assert len(exercise.wrong) >= 3 and all(exercise.wrong.values())
-    if exercise.kind in (WRITE, MEND, TEST):
+    if exercise.kind in (WRITE, MEND, TEST, EXPLAIN):
         assert len(exercise.right) >= 2
     if exercise.kind == TEST:
         assert len(exercise.twins) >= 2 and 4 <= len(exercise.mutants) <= 8
@@ -70,13 +71,20 @@ def test_bank_is_large_enough_and_written_apart(exercise):
 @each
 def test_what_the_learner_reads(exercise):
     assert exercise.kind in KINDS and exercise.name.isidentifier()
-    assert exercise.name not in {*check.__all__, "exercise", "guard"}
+    assert exercise.name not in {*check.__all__, "exercise", "explain", "guard", "words"}
     if exercise.name not in on_page(exercise.chapter):  # a page may arrive at the package's own
         assert exercise.name not in tutor.__all__
     assert exercise.difficulty in range(1, 6) and exercise.importance in range(1, 6)
     assert 1 <= exercise.minutes <= 60 and exercise.goal.endswith(".")
     assert len(exercise.hints) == 3 and all(len(hint) > 20 for hint in exercise.hints)
-    assert bool(exercise.rubric) == (exercise.kind == EXPLAIN)
+    if exercise.kind == EXPLAIN:
+        assert 3 <= len(exercise.points) <= 5 and exercise.misconceptions
+        told = [message for _, message in exercise.misconceptions]
+        assert all(said.endswith(".") for said in (*exercise.points, *told))
+        # printed as it is, and to those as well who do not hold it
+        assert not any(said.startswith("Your") or "$" in said for said in told)
+    else:
+        assert not (exercise.points or exercise.misconceptions or exercise.rubric)
     page = (
         house_rules.NOTEBOOKS / "source" / f"{notebooks.page_of(exercise.chapter)}.md"
     ).read_text(encoding="utf-8")
@@ -142,7 +150,7 @@ def test_notebook_is_made_from_the_module(chapter, folder):
     else:  # nbval executes it and compares
         assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
         checks = [cell for cell in code if cell.source.startswith("check.")]
-        assert checks and all(c.outputs[0].text.startswith(("Right.", "Noted.")) for c in checks)
+        assert checks and all(c.outputs[0].text.startswith(("Right.", "Compare.")) for c in checks)
 
 
 @pages
@@ -931,6 +939,42 @@ def test_wrong_prediction_is_named_and_the_right_one_not_told():
     assert examine(exercise, 7) == "That is the width."
     assert "“In code” of chapter 02" in examine(exercise, 8)
     assert not any("42" in examine(exercise, guess) for guess in (8, None, "x", [3]))
+
+
+# ---- explanations
+
+EXPLAINED = [e for e in ALL if e.kind == EXPLAIN]
+explained = pytest.mark.parametrize("exercise", EXPLAINED, ids=[e.name for e in EXPLAINED])
+
+
+@explained
+def test_a_misconception_is_told_where_it_is_stated_and_nowhere_else(exercise):
+    texts = [evaluate(exercise, code) for code in exercise.wrong]
+    said = {text: misconception(exercise, text) for text in texts if isinstance(text, str)}
+    for expression, message in exercise.misconceptions:
+        stated = [text for text, told in said.items() if (told or "").endswith(message)]
+        assert stated, f"no wrong answer is told {message}"
+        text = " ".join(stated[0].split())
+        sentence = next(s for s in re.split(r"(?<=[.!?]) ", text) if re.search(expression, s, re.I))
+        for doubtful in (
+            f"One might think: {sentence}", f"It is wrong that {sentence}",
+            f"{sentence} But this is not so.", f"{sentence} That is a myth.",
+        ):  # fmt: skip
+            assert misconception(exercise, doubtful) is None, doubtful
+    for other in EXPLAINED:
+        for code in (other.solution, *other.right):
+            assert misconception(exercise, evaluate(other, code)) is None
+    assert not any(misconception(exercise, point) for point in exercise.points)
+
+
+def test_an_expression_may_ask_for_a_word_of_doubt():
+    sample = make(kind=EXPLAIN, misconceptions=((r"it (?P<own>never) works", "It does."),))
+    assert (
+        misconception(sample, "So it never\nworks. Yes.")
+        == "You write “So it never works.” It does."
+    )
+    assert misconception(sample, "They say that it never works.") is None
+    assert misconception(sample, "It works.") is None
 
 
 # ---- what the learner and the teacher call

@@ -15,6 +15,7 @@ import torch
 
 from tutor.check import guard
 from tutor.check.exercise import EXPLAIN, PREDICT, TEST
+from tutor.check.explain import misconception
 from tutor.check.guard import ChangedInPlace, Raised, Trouble, attempt, is_float, run_guarded
 
 SEED, HIDDEN_SEED = 20, 1706
@@ -38,11 +39,18 @@ def examine(exercise, answer, hidden=False):
 
 
 def look_at_words(exercise, answer, seed):
-    """An explanation is graded by a person; we can only see that there is one."""
+    """An explanation is graded by a person; we see that there is one, and what nobody doubts."""
     if not isinstance(answer, str):
         raise Trouble(f"Write your explanation as a text in quotes; this is {a_kind(answer)}.")
+    if not answer.strip():
+        raise Trouble(
+            f"This is not written yet: explain between the quotes, in at least {WORDS} words."
+        )
     if len(re.findall(r"\w+", answer)) < WORDS:
         raise Trouble(f"This is too short: explain in at least {WORDS} words.")
+    told = misconception(exercise, answer)
+    if told:
+        raise Trouble(told)
 
 
 def look_at_prediction(exercise, answer, seed):

@@ -67,11 +67,12 @@ class Exercise:
     forbidden: tuple[Callable, ...] = ()  # functions an answer may not call, besides `reference`
     setup: str = ""  # more imports or definitions, shown before the stub
 
-    rubric: str = ""  # kind explain: how a teacher gives points, Markdown
     # Kind explain: what a good text says, three to five points that the learner ticks; and what
-    # people write that is wrong: (words to look for, as a regular expression, what is told).
+    # people write that is wrong: (words to look for, as a regular expression, what is told), the
+    # usual one first. `explain.py` says which sentences are looked at.
     points: tuple[str, ...] = ()
     misconceptions: tuple[tuple[str, str], ...] = ()
+    rubric: str = ""  # how a teacher grades, if not by the points alone; Markdown
 
     def use(self, answer, *arguments):
         """What an answer makes of the arguments of one case."""

@@ -40,12 +40,6 @@ task with different answers for the two, such as translating them into French or
 wear a coat, would drive the rows apart.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
-    rubric="""\
-- 1 point: *hot* and *cold* stand before the same words (they keep the same company).
-- 1 point: therefore the same answers, or nearly the same gradients, pull their rows together.
-- 1 point: close rows are alike for the training task; that is not the same meaning.
-- 1 point: a task in which the two need different answers, such as translation.""",
     points=(
         "*hot* and *cold* are followed by the same words.",
         "Equal answers mean nearly equal gradients, and these bring the rows together.",
@@ -54,20 +48,45 @@ wear a coat, would drive the rows apart.
     ),
     misconceptions=(
         (
-            r"(?<!not )(?<!n't )because (their|the) ids are (close|near|similar|neighbou?r)",
-            "Your text makes it a matter of ids. An id is a name: words with neighboring ids "
-            "begin with unrelated random rows.",
+            r"\bbecause (their|the) ids are (close|near|similar|neighbou?r)",
+            "An id is a name: words with neighbouring ids begin with unrelated random rows.",
         ),
         (
-            r"(?<!not )(?<!n't )(?<!only )because (they|the two|both|hot and cold) (often |both )?"
+            r"(?<!only )\bbecause (they|the two|both|hot and cold) (often |both )?"
             r"(occur|stand|appear|are) (together )?in the same sentences?[.,;]",
-            "Your text says that the two come together because they share sentences. It is enough "
-            "that the same words follow them, in different sentences.",
+            "The two need not share a sentence: it is enough that the same words follow them.",
         ),
     ),
     wrong={
         "opposites = 'They are used alike.'": "at least 12 words",
         "opposites = ['same words after both', 'same gradient']": "as a text in quotes",
-        "opposites = ''": "too short",
+        "opposites = ''": "at least 12 words",
+        '''\
+opposites = """
+The rows of hot and cold are close because their ids are close, and rows that lie next to each other
+in the table are pushed in the same direction.
+"""
+''': "An id is a name",
+        '''\
+opposites = """
+Their rows are close because they occur in the same sentences, as in "hot and cold water". Words
+that stand side by side attract each other.
+"""
+''': "need not share a sentence",
     },
+    right=(
+        '''\
+opposites = """
+It is not because their ids are close, for ids are names. The same words follow hot and cold, so the
+model needs the same answers, the gradients agree and the rows meet. A translator would part them.
+"""
+''',
+        '''\
+opposites = """
+One might say that they are close because they stand in the same sentences. They need not: water
+follows hot here and cold there, and equal answers bring equal gradients. They are alike for this
+task, not in meaning; a weather forecast would drive them apart.
+"""
+''',
+    ),
 )

@@ -35,42 +35,96 @@ nearly 0 then: the scores get no gradient and do not learn. The division brings 
 scores back to 1 at every width.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "why_the_square_root = 'It is too big.'": "at least 12 words",
         "why_the_square_root = 256": "as a text in quotes",
         "why_the_square_root = None": "as a text in quotes",
+        '''\
+why_the_square_root = """
+A score is a sum of d_k products, so it grows with the width. At width 256 the exponentials in the
+softmax overflow, and the weights are useless. The division keeps them small enough.
+"""
+''': "Nothing overflows",
+        '''\
+why_the_square_root = """
+The scores have a variance of 256. Large scores mean large gradients, so the head gets exploding
+gradients and the training diverges.
+"""
+''': "they vanish",
+        '''\
+why_the_square_root = """
+A score is a sum of d_k products, and its variance is the root of d_k. At width 256 the softmax is
+nearly one-hot, and its slopes are close to zero.
+"""
+''': "the variance of a sum",
+        '''\
+why_the_square_root = """
+From width 4 to width 256 the scores become 64 times as large, so the softmax is one-hot and its
+slopes vanish. The root makes up for that.
+"""
+''': "8 times",
+        '''\
+why_the_square_root = """
+Wide heads have large scores. She has to divide them by the root of d_k, so that the weights sum to
+one again and the gradient flows.
+"""
+''': "The softmax does that",
     },
+    right=(
+        '''\
+why_the_square_root = """
+It is not that anything overflows: a score of size 16 is an ordinary number. But as the variance
+of a sum of 256 products is 256, the scores differ by tens, the softmax is one-hot, and its slope
+A (1 - A) is close to zero. Dividing by 16 brings the size back to 1.
+"""
+''',
+        '''\
+why_the_square_root = """
+One might think that the gradients explode. They vanish: scores are 8 times as large at width 256
+as at width 4, all weight goes to one key, and a saturated softmax has no slope.
+"""
+''',
+        '''\
+why_the_square_root = """
+Her scores overflow? No, they only get large. Large scores saturate the softmax, which then has
+flat slopes, and nothing is learned any more.
+"""
+''',
+    ),
     points=(
-        "A score is a sum of $d_k$ products; its size grows like $\\sqrt{d_k}$, its variance like "
-        "$d_k$.",
-        "With large scores the softmax gives nearly all weight to one key.",
+        "Scores grow with the width: a sum of d_k products has a variance like d_k, so a size "
+        "like its square root.",
+        "The softmax of such scores gives nearly all weight to one key.",
         "The slopes of such a softmax are nearly 0, so no gradient reaches the scores.",
-        "From width 4 to 256 scores grow 8 times; the division makes all widths alike.",
+        "The numbers: 8 times as large from width 4 to 256; or, divided, equally large at "
+        "every width.",
     ),
     misconceptions=(
         (
+            r"\boverflow(s|ed|ing)?\b|\b(becomes?|turns? into|gives?|yields?) (infinite|"
+            r"infinity|inf|nan)\b",
+            "Nothing overflows: scores of size 16 are harmless numbers. It is the softmax of them "
+            "that is nearly one-hot, so that its slopes vanish.",
+        ),
+        (
+            r"\bgradients? (explodes?|blows? up|becomes? (too |very )?(large|huge|big))\b|"
+            r"\bexploding gradients?\b",
+            "The gradients do not explode, they vanish: a slope of the softmax is A_j (1 - A_j), "
+            "nearly 0 where the weights are one-hot.",
+        ),
+        (
             r"\bvariance (of (the|a|each) scores? )?(is|grows like|grows with|rises with) "
             r"(the )?(square )?root of d_?k",
-            "Your text gives the variance the root of d_k. The variance of a sum of d_k products "
-            "is d_k; the typical size of a score is its root.",
+            "The variance of a sum of d_k products is d_k; the root is the size of a score.",
         ),
         (
-            r"\bscores? (are|is|becomes?|gets?|grows?) (by )?(a factor of )?64( times)?\b"
-            r"(?!.{0,20}varian)",
-            "Your text lets the scores grow 64 times, as the width does. Their typical size grows "
-            "with the root of the width, 8 times; the variance grows 64 times.",
+            r"^(?!.*varian).*\bscores? (are|is|becomes?|gets?|grows?) (by )?(a factor of )?64\b",
+            "The typical size of a score grows with the root of the width, 8 times; its variance "
+            "grows 64 times.",
         ),
         (
-            r"(?<!not )\bso that (the|all) (weights|rows) sum to (1|one)\b",
-            "Your text says that the division makes the weights sum to 1. The softmax does that, "
-            "with or without the division.",
+            r"\bso that (the|all) (weights|rows) sum to (1|one)\b",
+            "Weights sum to 1 with or without the division. The softmax does that.",
         ),
     ),
-    rubric="""\
-- 1 point: scores grow like the square root of $d_k$ (or their variance like $d_k$), with a reason.
-- 1 point: the softmax then gives nearly all weight to one key.
-- 1 point: the slopes of such a softmax are nearly 0, so no gradient reaches the scores.
-- 1 point: the numbers fit (a factor of 8 from width 4 to 256), or the division is said to make the
-  spread the same at every width.""",
 )

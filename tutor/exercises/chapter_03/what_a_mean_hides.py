@@ -36,33 +36,68 @@ cannot tell sharp heads from flat ones. With average_attn_weights=False the shap
 and each head can be looked at by itself.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "what_a_mean_hides = 'It is the mean.'": "at least 12 words",
         "what_a_mean_hides = ['It is the mean', 'of all the heads']": "as a text in quotes",
-        "what_a_mean_hides = ''": "too short",
+        "what_a_mean_hides = ''": "at least 12 words",
+        '''\
+what_a_mean_hides = """
+The map has one row per word and a column per key, and all the weights are small. So attention
+does not select anything in this model, as one can see in each layer.
+"""
+''': "A flat mean says nothing",
+        '''\
+what_a_mean_hides = """
+The call returns the weights of the last head in each layer. With average_attn_weights=False the
+author gets the map of every head and sees which of them are sharp.
+"""
+''': "the mean over all heads",
+        '''\
+what_a_mean_hides = """
+The map is the mean over the heads, which hides that each head is sharp. The author has to use
+average_attn_weights=True to get one map for each of the heads.
+"""
+''': "is the default",
     },
+    right=(
+        '''\
+what_a_mean_hides = """
+The blog concludes that attention does not select anything, and this does not follow. The map is
+the mean of eight heads. When the first head looks only at the verb and the second only at the
+noun, the mean gives each one half. average_attn_weights=False returns one map for each head.
+"""
+''',
+        '''\
+what_a_mean_hides = """
+What is drawn is neither the map of the first head nor that of the last head: it is their mean.
+Eight heads that each choose another word have an even mean, just as eight flat heads do. Ask for
+average_attn_weights=False, which has the shape (N, h, T, S).
+"""
+''',
+    ),
     points=(
-        "The map is the mean over the heads; no head has computed it.",
-        "An example: two sharp heads that look at different words have a flat mean.",
-        "The conclusion does not follow: sharp heads and flat ones can have the same mean.",
-        "`average_attn_weights=False` gives (N, h, T, S), a map for each head.",
+        "The map is the mean over the eight heads, and no head has computed it.",
+        "An example of sharp heads with a flat mean: each looks at one word only, but not at "
+        "the same one.",
+        "The conclusion does not follow: flat heads and sharp heads can have the same mean.",
+        "`average_attn_weights=False` gives one map a head, of shape (N, h, T, S).",
     ),
     misconceptions=(
         (
-            r"\b(set|with|use|pass|say|write)\b (the argument )?`?average_attn_weights ?= ?True"
-            r"`?,? (to (get|see|have|show)|and (you|we) (get|see|have)) (one|a|each|every|all)\b",
-            "Your text asks with `average_attn_weights=True`, which is the default and gives the "
-            "mean.",
+            r"\b(attention|the model|the heads?|heads) (?P<own>(does not|do not|doesn't|don't|"
+            r"does not really)) select( anything| any|\b)",
+            "A flat mean says nothing about the heads: eight sharp heads that look at different "
+            "words have one, too.",
         ),
         (
-            r"\bmap (is|shows) (that|the map|the weights) of the (first|last) head\b",
-            "Your text takes the map for that of one head. It is the mean of all of them.",
+            r"\b(shows?|is|are|returns?|comes? from|belongs? to|gives?)( only)?( (the )?(map|"
+            r"weights|attention|matrix)( of| from)?)?( only)? (the )?(first|last) head\b",
+            "By default PyTorch returns the mean over all heads, not the map of one of them.",
+        ),
+        (
+            r"\b(set|with|use|pass|say|write)\b (the argument )?`?average_attn_weights ?= ?True"
+            r"`?,? (to (get|see|have|show)|and (you|we) (get|see|have)) (one|a|each|every|all)\b",
+            "`average_attn_weights=True` is the default and gives the mean.",
         ),
     ),
-    rubric="""\
-- 1 point: the map is the mean over the heads, and no head has computed it.
-- 1 point: an example in which sharp heads have a flat mean.
-- 1 point: the conclusion does not follow; flat heads and sharp heads can have the same mean.
-- 1 point: `average_attn_weights=False`, with the shape (N, h, T, S).""",
 )

@@ -41,44 +41,73 @@ sentence were alone. Padded places still ask and get vectors, but nobody reads t
 layer the same mask hides them as keys, and the loss leaves them out.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "why_hide_padding = 'Padding is bad for attention.'": "at least 12 words",
         "why_hide_padding = ['attention', 'softmax']": "as a text in quotes",
         "why_hide_padding = None": "as a text in quotes",
+        '''\
+why_hide_padding = """
+LayerNorm averages over all the places of a batch, so longer sentences change the numbers.
+Attention lets the padding in as well. The mask helps against both.
+"""
+''': "LayerNorm lets nothing in",
+        '''\
+why_hide_padding = """
+Attention mixes the words of a sentence with the padding. The mask sets the padded vectors to
+zero, and vectors of zeros leave the sum as it is.
+"""
+''': "changes no vector",
+        '''\
+why_hide_padding = """
+Only attention looks at other places. The mask sets the scores of padded keys to zero, so that
+the softmax passes them over, and the rest of the encoder works on each word.
+"""
+''': "A score of 0 hides nothing",
     },
-    rubric="""\
-- 1 point: only attention moves something between places.
-- 1 point: the other parts (at least two are named) work on each place alone.
-- 1 point: the mask makes the weights of padded keys 0, and the rest of a row sums to 1.
-- 1 point: the vectors of padded places are read by nobody: as keys they are hidden in every layer,
-  and the loss (or the decoder's mask) leaves them out.""",
+    right=(
+        '''\
+why_hide_padding = """
+Only attention looks at several places. LayerNorm does not average over places, its mean is taken
+over the features of one word; feed-forward and residual see one word, too. The mask gives padded
+keys a weight of 0 and the others share 1. What is computed at padded places is never read.
+"""
+''',
+        '''\
+why_hide_padding = """
+LayerNorm takes the mean of each position by itself and lets no padding in. Attention does: it
+gives padded keys some weight. The mask sets their weights to 0. It does not set their vectors to
+0, but no query reads them in any layer, and the loss skips those positions.
+"""
+''',
+    ),
     points=(
         "Only attention carries something from one place to another.",
-        "Feed-forward, LayerNorm and residual connections work on each place alone.",
-        "The mask makes the weights of padded keys 0, and the real words share the whole.",
-        "Padded places still ask and get vectors, but nobody reads them.",
+        "The other parts work on each place alone; two of them are named (feed-forward, "
+        "LayerNorm, residual connections, dropout).",
+        "The mask makes the weights of padded keys exactly 0, and the real words share the whole.",
+        "Nobody reads the vectors of padded places: every layer hides them as keys, and the "
+        "loss or the decoder's mask leaves them out.",
     ),
     misconceptions=(
         (
-            r"(?i)\bmask(ing)?\b((?!\bnot\b|\bnever\b|n't)[^.]){0,30}"
-            r"\bsets? (the |their )?(scores?|logits?)( of [^.]{0,20})? to (0|zero)\b",
-            "A score of 0 hides nothing: the softmax makes a weight above 0 of it. The weights "
-            "become 0, and for that the scores become minus infinity, or as good as that.",
+            r"^(?!.*\b(features?|each|every|own|alone|itself|single|separately|independently)"
+            r"\b).*\b(layer ?norm|normali[sz]ation|norms?)\b[^.;,]{0,40}\b(mix\w*|averag\w*|"
+            r"mean|lets?)\b[^.;,]{0,40}\b(padding|padded|places|positions|words|tokens|"
+            r"sentences?|batch)\b",
+            "LayerNorm lets nothing in: it takes mean and variance of one place, over its "
+            "features.",
         ),
         (
-            r"(?i)\bpadd(ing|ed)\b((?!\bnot\b|\bnever\b|\bno\b|n't)[^.]){0,40}"
-            r"(\b(gets?|receives?|has|have) (a |the )?zero vectors?"
-            r"|\bvectors? (is|are|becomes?|stays?) (all )?(0|zeros?))\b",
-            "Padded places do not get zeros. They ask as any place does and get ordinary vectors; "
-            "these do no harm because nobody reads them.",
+            r"\bmask (sets?|makes?|turns?) (the |all |their |those )?(padded |pad )?(vectors?|"
+            r"outputs?|embeddings?|inputs?)\b[^.;,]{0,30}\b(0|zeros?)\b",
+            "The mask changes no vector. It makes the weights of padded keys 0, so that nobody "
+            "reads their vectors, which are not 0.",
         ),
         (
-            r"(?i)(?<!\bnot )(?<!\bnever )\b(removes|deletes|cuts (away|off))"
-            r" (the )?(padding|padded (words|tokens|places|rows))\b"
-            r"(?![^.]*\b(keys?|weights?|softmax|attention|sums?|scores?)\b)",
-            "The mask removes no places: the batch keeps its shape, and padded places ask and get "
-            "vectors. It hides them as keys.",
+            r"\b(mask|masking)\b.{0,20} sets? (the |their )?(scores?|logits?)\b"
+            r"[^.;,]{0,30} to (0|zero)\b",
+            "A score of 0 hides nothing, for the softmax makes a weight of it. The weights become "
+            "0; for that, the scores become minus infinity, or as good as that.",
         ),
     ),
 )

@@ -38,41 +38,72 @@ with sigma 1 / sqrt(512). Then logits have size 1, and the factor on the way in 
 to a length of 22.6, beside the position's 16.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "why_the_factor = 'The numbers are too large.'": "at least 12 words",
         "why_the_factor = math.sqrt(512)": "as a text in quotes",
         "why_the_factor = ''": "at least 12 words",
+        '''\
+why_the_factor = """
+With sigma 1 the words have a length of 512 and the positions 16, so the order of the words is
+lost. She should leave out the factor: then a word has length 22.6 and all is well.
+"""
+''': "never touched them",
+        '''\
+why_the_factor = """
+The factor makes up for the division of the attention scores by the root, so both together are 1.
+Her table has sigma 1 and is fine as it is.
+"""
+''': "for another reason",
+        '''\
+why_the_factor = """
+With sigma 1 a word drowns its position. She should scale the positions by the root of 512 as
+well, and then both have the same length again.
+"""
+''': "Positions have their size",
     },
-    rubric="""\
-- 1 point: at the input the word (length 512) drowns the position (length 16).
-- 1 point: at the output the logits are of size 22, so the untrained model has strong opinions, or
-  its first loss is far above that of guessing.
-- 1 point: the remedy is a small table, $\\sigma = 1/\\sqrt{d_{model}}$.
-- 1 point: with the small table the factor has its reason: it makes the word as long as it was,
-  while the logits, which are not multiplied, have size 1.""",
+    right=(
+        '''\
+why_the_factor = """
+Leaving out the factor would mend the input, but not the output, where logits of size 22.6 remain.
+She should start the table with sigma 1 / sqrt(512). Logits then have size 1, and the factor
+brings a word to length 22.6, next to a position of length 16. With sigma 1 it drowned it, with
+512.
+"""
+''',
+        '''\
+why_the_factor = """
+The factor has nothing to do with the root in the attention scores. A word of length 512 hides a
+position of length 16, and logits of size 22.6 make a sure and wrong guess. She should not drop
+the factor; she should make the table small, with entries of size 1 / 22.6.
+"""
+''',
+    ),
     points=(
-        "At the input a word of length 512 drowns its place, which has a length of 16.",
-        "At the output logits have a size of about 22: strong opinions before any training.",
-        "The table should start with sigma = 1 / sqrt(512).",
-        "Then logits have size 1, and the factor makes the word as long as it was at the input.",
+        "At the input the word, of length 512, drowns the position, of length 16.",
+        "At the output the logits have a size of about 22.6: strong opinions before anything "
+        "was learned, and a first loss far above that of guessing.",
+        "The remedy is a small table: sigma = 1 / sqrt(d_model).",
+        "With it the factor has its reason: it makes the word as long as it was, while the "
+        "logits, which are not multiplied, have size 1.",
     ),
     misconceptions=(
         (
-            r"(?i)\blogits? (should|must|have to) (also |too )?be multiplied\b"
-            r"|(?<!\bnot )(?<!n't )(?<!\bnever )\bmultiply (the )?logits?\b",
-            "The logits get no factor: with a small table their size is about 1, and the factor "
-            "would bring the old size back.",
+            r"\b(should|must|can|needs? to|has to) (then |therefore )?(leave out|drop|omit|"
+            r"remove|skip) (the |her |this )?(factor|multiplication|root|scaling)\b",
+            "Without the factor the logits are as large as before, since it never touched them. "
+            "The table has to start small.",
         ),
         (
-            r"(?i)(?<!\bnot )(?<!n't )(?<!\bnever )(?<!\bno )\b(multiply|scale) (the |all )?"
-            r"(positions?|places)\b",
-            "Positions have their size by their formula, 16 here. The words are what has to fit.",
+            r"^(?!.*\b(other|another|different)\b).*\b(factor|root|multiplication)"
+            r"\b[^.;]{0,40}\b(attention (scores?|weights?)|queries)\b",
+            "This factor stands at the embeddings. The root that divides the scores of attention "
+            "is that of d_k, for another reason.",
         ),
         (
-            r"(?i)(?<!\bnot )(?<!n't )(?<!\bnever )\bkeep (the )?sigma (at |of |= ?)?(1|one)\b"
-            r"(?! ?/)",
-            "Sigma 1 is what makes the logits too large at the other end. The table starts small.",
+            r"\b(should|must|can|has to|needs to) (multiply|scale) (the |all )?"
+            r"(positions?|places|logits?)\b",
+            "Positions have their size by their formula, and logits get no factor. The words have "
+            "to fit, by a table that starts small.",
         ),
     ),
 )

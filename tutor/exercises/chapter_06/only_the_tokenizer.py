@@ -2,12 +2,6 @@
 
 from tutor.check.exercise import EXPLAIN, Exercise
 
-# The beginning of a sentence that denies nothing and speaks of nobody else.
-_PLAIN = (
-    r"(?i)(?:^|[.!?]\s+)(?![^.!?]*(?:\b(?:no|not|never|nor|if|as if|honest|other|would|than|"
-    r"without|wrong|cannot)\b|n't))[^.!?]*"
-)
-
 only_the_tokenizer = Exercise(
     name="only_the_tokenizer",
     chapter="06",
@@ -44,34 +38,58 @@ the training text than they are. A loss per token divides by the number of token
 one now. It flatters, and it cannot be compared with that of a team whose tokenizer is honest.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "only_the_tokenizer = 'It has seen the test set.'": "at least 12 words",
         "only_the_tokenizer = ['It has seen the test set.'] * 3": "as a text in quotes",
         "only_the_tokenizer = None": "as a text in quotes",
+        '''\
+only_the_tokenizer = """
+The tokenizer counts pairs of letters and has learned nothing about French. This is harmless.
+Their number can be compared with that of every other team.
+"""
+''': "It changes what is counted",
+        '''\
+only_the_tokenizer = """
+The tokenizer has read the test sentences, so the model has learned the test set by heart. Their
+loss is far too low and everything has to be trained again.
+"""
+''': "trained on no test sentence",
     },
-    rubric="""\
-- 1 point: the vocabulary holds pieces, or merges, that come from the test text.
-- 1 point: rows of such pieces are not trained, since no training sentence looks them up.
-- 1 point: test sentences are cut into fewer tokens than text that is really new.
-- 1 point: a number per token depends on the number of tokens, so it cannot be compared with others
-  (or: it flatters).""",
+    right=(
+        '''\
+only_the_tokenizer = """
+That this is harmless is what the team thinks. But merges of the test text are in the vocabulary,
+their rows get no gradient in training, and the test sentences become fewer tokens than fresh text
+would. A loss per token then divides by another number.
+"""
+''',
+        '''\
+only_the_tokenizer = """
+The model has not memorised the test set, it never saw it. Its tokenizer has: it owns pieces that
+only the test text has. So test sentences are shorter in tokens than new ones, and the loss per
+token cannot be set beside that of a team whose merges come from train.
+"""
+''',
+    ),
     points=(
-        "The vocabulary holds pieces, or merges, that come from the test text.",
-        "No training sentence looks up the rows of such pieces, so they are not trained.",
-        "The test sentences are cut into fewer tokens than text that is really new.",
-        "A loss per token divides by the number of tokens, which is another for another team.",
+        "The vocabulary holds merges, or pieces, that come from the test text.",
+        "The rows of such pieces are not trained, since no training sentence looks them up.",
+        "Test sentences are cut into fewer tokens than text that is really new.",
+        "A loss per token depends on the number of tokens, so it cannot be compared with an "
+        "honest team's (or: it flatters).",
     ),
     misconceptions=(
         (
-            rf"{_PLAIN}\bmodel (has|had) (already )?(seen|read|memori[sz]ed) the test ",
-            "You write that the model has seen the test sentences. It has not: only the tokenizer "
-            "has. What did it take from them?",
+            r"\b(this|it|that|what they did|the tokenizer) (is|was|does|makes|did)"
+            r" (?P<own>no )?(really |quite |completely )?(harmless|harm|difference|leak)\b",
+            "It changes what is counted: test sentences become fewer tokens than new text would, "
+            "so a loss per token flatters.",
         ),
         (
-            rf"{_PLAIN}\btest (text|words|sentences) (is|are) (cut|split) into more ",
-            "You write that the test sentences are cut into more tokens. Merges that were learned "
-            "from them make fewer of them.",
+            r"\bmodel (has |had |thus |so |then )*(memori[sz]e[ds]?|learn(ed|t|s)) (the |all )"
+            r"?test (set|sentences|translations|answers)\b",
+            "The model was trained on no test sentence. The tokenizer knows their pieces, and "
+            "that alone moves the number.",
         ),
     ),
 )

@@ -39,33 +39,61 @@ and there is nothing to copy. The test: change the answer where it stands in the
 the prediction of it must not move.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "too_good_to_be_true = 'It overfits.'": "at least 12 words",
         "too_good_to_be_true = None": "as a text in quotes",
         "too_good_to_be_true = 0.01": "as a text in quotes",
+        '''\
+too_good_to_be_true = """
+After fifty steps the model has overfitted: it knows its sentences by heart. The mask hides the
+future, so that is in order. A held-out set shows the truth.
+"""
+''': "Overfitting shows on new sentences",
+        '''\
+too_good_to_be_true = """
+In training the decoder reads the reference and in writing its own words. This is exposure bias,
+and scheduled sampling or a test with more sentences helps.
+"""
+''': "costs some quality",
     },
-    rubric="""\
-- 1 point: the target is not shifted (or the future is visible), so the model copies its input.
-- 1 point: the causal mask does not help, since a position sees itself; new sentences do not help,
-  since their reference is fed in too.
-- 1 point: in writing, the reference is not there and nothing can be copied.
-- 1 point: a test that decides: change the answer in the decoder's input, and see whether its
-  prediction moves. (Half a point for: a loss that falls far too fast is a warning.)""",
+    right=(
+        '''\
+too_good_to_be_true = """
+The model has not overfitted, since new sentences are as good. It copies: the target was not
+shifted, and each position sees itself, whatever the causal mask hides. When it writes, nothing is
+there to copy. Change one token of the decoder's input; the prediction of that token must stay.
+"""
+''',
+        '''\
+too_good_to_be_true = """
+This is more than exposure bias. The answer stands in the decoder's input at its own place, for
+training and for new sentences alike, and the mask lets a place see itself. Writing has no answer
+to read. The test: replace the second token and see whether its own prediction moves.
+"""
+''',
+    ),
     points=(
-        "The target is not shifted: what is asked for stands in the input, at the same place.",
-        "The causal mask lets a place see itself, so it hides nothing here.",
-        "New sentences are fed in with their reference too, so copying works on them as well.",
-        "When the model writes, there is no reference in its input, and nothing to copy.",
-        "The test: change the answer in the decoder's input; its prediction must not move.",
+        "The target was not shifted (or the future is visible), so the model copies the "
+        "answer from its input.",
+        "The causal mask does not reveal it: a position may see itself.",
+        "New sentences do not reveal it either: their reference is fed in, too.",
+        "While it writes, the reference is not there, and nothing can be copied.",
+        "A test that decides: change the answer in the decoder's input; its prediction must "
+        "not move.",
     ),
     misconceptions=(
         (
-            r"(?i)(?:^|[.!?]\s+)(?![^.!?]*(?:\b(?:no|not|never|nor|neither|if|would|could|might|"
-            r"rather|instead|unlike|without|wrong|cannot|than)\b|n't))"
-            r"[^.!?]*\b(?:overfit(?:s|ted|ting)?|memori[sz]e[sd]?|by heart)\b",
-            "You write that the model knows its sentences by heart. But its loss is as good on new "
-            "sentences, which nobody can know by heart.",
+            r"\b(model|it|translator|network) (has |is |was |had )?(simply |only )"
+            r"?(over-?fit\w*|memori[sz]e[sd]? (the |all |its )?training)\b",
+            "Overfitting shows on new sentences, and there the loss is at its floor as well.",
+        ),
+        (
+            r"(?<!than )\bexposure bias\b",
+            "Exposure bias costs some quality. It does not bring a loss to its floor after fifty "
+            "steps.",
         ),
     ),
+    rubric="""\
+Each of the points above counts the same. Half a point for: a loss that falls far too fast is a
+warning.""",
 )

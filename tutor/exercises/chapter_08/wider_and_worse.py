@@ -2,12 +2,6 @@
 
 from tutor.check.exercise import EXPLAIN, Exercise
 
-# A sentence that claims what follows here: it does not deny it first, ask, or report it.
-CLAIMED = (
-    r"(?is)(?:^|[.!?]\s+)"
-    r"(?:(?!\bnot\b|n't|\bnever\b|\bno\b|wrong|false|\bif\b|sa(?:y|id))[^.!?])*?"
-)
-
 wider_and_worse = Exercise(
     name="wider_and_worse",
     chapter="08",
@@ -46,46 +40,71 @@ the sum by a length penalty before comparing makes up for it, with an alpha chos
 sentences.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "wider_and_worse = 'The beam is too wide.'": "at least 12 words",
         "wider_and_worse = 50": "as a text in quotes",
         "wider_and_worse = None": "as a text in quotes",
+        '''\
+wider_and_worse = """
+With 50 beams the search is at fault, as it keeps too many candidates and gets lost among them.
+She has to go back to 5 beams, where it works.
+"""
+''': "The search is right",
+        '''\
+wider_and_worse = """
+The wider beam finds sentences that are less probable, since it looks at more of them and most are
+bad. Fewer beams or more training help.
+"""
+''': "more probable, not less",
+        '''\
+wider_and_worse = """
+The sum of logarithms falls with each token, so the short sentences win in a wide beam. She has to
+divide by a length penalty, and alpha should be chosen on the test sentences.
+"""
+''': "flatters",
     },
-    rubric="""\
-- 1 point: a wider beam finds sentences that are more probable, so the search does its work.
-- 1 point: each further factor is at most 1, so sums favour short sentences.
-- 1 point: the fault is the model's, or the question's; a narrow beam hides it.
-- 1 point: compare scores divided by a length penalty, with $\\alpha$ chosen on validation sentences
-  (half a point for: use fewer beams).""",
+    right=(
+        '''\
+wider_and_worse = """
+The search makes no mistake: a wider beam finds sentences of higher probability. Each token
+multiplies by a number below 1, so the short ones win, and the model gives the empty one too much.
+Divide the sum by a length penalty and choose its alpha on validation sentences.
+"""
+''',
+        '''\
+wider_and_worse = """
+One would think that the search is to blame, or that a wider beam finds less probable sentences.
+It finds more probable ones, and the most probable is short, because every factor is at most 1.
+What is asked for is wrong: compare by a mean or a length penalty, tuned on validation data.
+"""
+''',
+    ),
     points=(
-        "A wider beam drops less, so it finds sentences that are more probable: the search is "
-        "right.",
-        "Every further token is a factor of at most 1, so the sum of logarithms favours short "
-        "sentences.",
-        "A narrow beam drops the early [EOS], and so hides what the model would prefer.",
-        "The fault is the model's, or the question's: the most probable is not the best.",
-        "A length penalty before comparing makes up for it; alpha is chosen on validation "
-        "sentences.",
+        "A wider beam finds sentences that are more probable, so the search does its work.",
+        "Each further factor is at most 1, so a sum of log-probabilities favours short sentences.",
+        "The fault is the model's, or the question's: the most probable is not the best. A "
+        "narrow beam hides it.",
+        "Compare scores divided by a length penalty, with alpha chosen on validation sentences.",
     ),
     misconceptions=(
         (
-            CLAIMED + r"\b(?:wider|larger|bigger|more) beams? (?:finds?|gives?|returns?|yields?) "
-            r"(?:sentences that are |translations that are )?less (?:probable|likely)[^?]*?[.!\n]",
-            "A wider beam drops less, so what it finds is nearly always more probable. Look at "
-            "what becomes of a sum when a sentence grows.",
+            r"\b(search|wider beam|wide beam)\b (itself )?(makes|has|contains|is) (a |more |"
+            r"many )?(?P<own>(mistakes?|bugs?|errors?|wrong|at fault|to blame))\b",
+            "The search is right: it finds what is more probable. The model gives short sentences "
+            "too much.",
         ),
         (
-            CLAIMED + r"\b(?:wider|larger|bigger|more) beams? (?:makes?|causes?|leads? to|"
-            r"introduces?) (?:more )?search (?:errors|mistakes)[^?]*?[.!\n]",
-            "A wider beam makes fewer search errors, not more. Who is at fault if the search finds "
-            "what it was asked for?",
+            r"\bwider beams? (finds?|returns?|writes?|gives?|chooses?)( a| sentences?|"
+            r" translations?| ones?)* (that are |that is |of )?(less (probable|likely)|(a )"
+            r"?lower probability)\b",
+            "A wider beam finds sentences that are more probable, not less. What falls is BLEU.",
         ),
         (
-            CLAIMED + r"\balpha (?:should|must|can) be (?:chosen|tuned|set) on (?:the )?test"
-            r"[^?]*?[.!\n]",
+            r"\balpha (should|must|can|has to) be (chosen|tuned|set) on (the )?test",
             "An alpha that was chosen on the test sentences flatters the result on them: choose it "
             "on validation sentences.",
         ),
     ),
+    rubric="""\
+Each of the points above counts the same. For the last, half a point for: use fewer beams.""",
 )

@@ -2,12 +2,6 @@
 
 from tutor.check.exercise import EXPLAIN, Exercise
 
-# A sentence that claims what follows here: it does not deny it first, ask, or report it.
-CLAIMED = (
-    r"(?is)(?:^|[.!?]\s+)"
-    r"(?:(?!\bnot\b|n't|\bnever\b|\bno\b|wrong|false|\bif\b|sa(?:y|id))[^.!?])*?"
-)
-
 what_the_map_leaves_out = Exercise(
     name="what_the_map_leaves_out",
     chapter="10",
@@ -48,58 +42,71 @@ say how long the vector is that comes in with it, nor what later layers make of 
 proves nothing: choose the head on validation sentences, and report its cost on others.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "what_the_map_leaves_out = 'The map shows only one head.'": "at least 12 words",
         "what_the_map_leaves_out = ['rows', 'columns']": "as a text in quotes",
         "what_the_map_leaves_out = None": "as a text in quotes",
+        '''\
+what_the_map_leaves_out = """
+The map shows only a single sentence. A bright column proves that the head is important here. With
+more sentences one can see in how many of them.
+"""
+''': "does not make a head important",
+        '''\
+what_the_map_leaves_out = """
+Attention never explains anything, as researchers have shown with shuffled weights. So the map can
+be thrown away, and so can all the others.
+"""
+''': "has to be tested",
     },
-    rubric="""\
-3 points at most for what is not shown, 1 for each:
-
-- the weights may not have been needed: other weights, same translation;
-- a good map does not make a head important;
-- a row writes one token and reads another;
-- the encoder has mixed the column's vector with its neighbours;
-- the length of the value and what later layers do are not seen;
-- one sentence and one head were picked, so luck is reported too.
-
-2 points at most for measurements that fit, 1 for each:
-
-- the head switched off, or its weights made even, over many sentences;
-- vectors of another run put in at one place, with a control;
-- the error rate at both steps, against gold links;
-- choosing on validation and reporting on test, or an untrained model beside it;
-- changing a neighbouring word and seeing the vectors move.
-
-Take 1 point off for the claim that attention *never* explains anything: it has to be tested.""",
+    right=(
+        '''\
+what_the_map_leaves_out = """
+A bright cell does not prove that the head is important: switch it off on many sentences and
+count. The vector in the column nurse has read its neighbours in the encoder, so put in one from
+another run and see. And the head was picked on this one sentence, so choose on validation data.
+"""
+''',
+        '''\
+what_the_map_leaves_out = """
+Some say that attention never explains anything; this has to be tested. The map does not tell
+whether other weights do as well, what the vector under nurse holds, nor how long its value is. I
+make the weights even on the test set, and I swap the vector of nurse, with a control.
+"""
+''',
+    ),
     points=(
-        "A bright weight may not have been needed: switch the head off, over many sentences.",
-        "The column is called nurse, but the encoder has mixed other words into its vector: patch "
-        "it from another run, with a control.",
-        "The row writes one token and has read another: measure both steps against gold links.",
-        "A weight says nothing of the length of the value, nor of what later layers make of it.",
-        "One head and one sentence were picked: choose on some sentences, report on others.",
+        "Not shown: whether the weights were needed. A good map does not make a head important.",
+        "Not shown: what stands behind the column. The encoder has mixed that vector with its "
+        "neighbours.",
+        "Not shown, a third thing: which token the row reads, how long the value is, what "
+        "later layers make of it, or how this sentence was picked.",
+        "A measurement: the head switched off, or its weights made even, over many sentences.",
+        "Another one: vectors of another run put in at one place, with a control; or the head "
+        "chosen on validation sentences and reported on others.",
     ),
     misconceptions=(
         (
-            CLAIMED
-            + r"\battention (?:never explains|(?:is never|can never be) (?:an )?explanation)"
-            r"[^?]*?[.!\n]",
-            "Whether attention explains something depends on the claim, and has to be tested. On "
-            "the page, one claim held and others did not.",
+            r"\b(bright|large|high) (weights?|cells?|columns?|entry|entries) (shows?|proves?|"
+            r"means?|tells?)( us)? (that )?(the|this) head (is|was) (important|needed|"
+            r"necessary)\b",
+            "A bright cell does not make a head important: switch the head off over many "
+            "sentences, and count what is lost.",
         ),
         (
-            CLAIMED + r"\b(?:bright|high|large|strong) weights? (?:proves?|shows?) that the "
-            r"(?:head|model) need(?:s|ed)[^?]*?[.!\n]",
-            "A high weight says where the head looks. Whether the model needs it shows when it is "
-            "taken away.",
-        ),
-        (
-            CLAIMED + r"\bvector (?:of|at|for) nurse (?:holds|contains) (?:only|nothing but) "
-            r"[^?]*?[.!\n]",
-            "The vector at the place of nurse comes from the encoder, which has mixed its "
-            "neighbours in.",
+            r"\battention( weights?| maps?)? (can )?(?P<own>(never|not ever)) (can )"
+            r"?explains? (anything|a|the|why|what)\b",
+            "That it never does is a claim, too: it has to be tested, case by case, by an "
+            "intervention.",
         ),
     ),
+    rubric="""\
+Points 1 to 3 stand for any three things that the map does not show, points 4 and 5 for any two
+measurements that fit. Also good are:
+
+- the error rate at both steps of a row, against gold links;
+- an untrained model beside it;
+- changing a neighbouring word and seeing the vectors move.
+
+Take 1 point off for the claim that attention *never* explains anything: it has to be tested.""",
 )

@@ -39,18 +39,78 @@ switch the path off with torch.backends.mha.set_fastpath_enabled(False), or hang
 any part of the layer.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "why_the_adapter_is_gone = 'Dropout is off in eval mode.'": "at least 12 words",
         "why_the_adapter_is_gone = {'fast': 'path'}": "as a text in quotes",
         "why_the_adapter_is_gone = 5": "as a text in quotes",
+        '''\
+why_the_adapter_is_gone = """
+In training mode dropout is on and in eval mode it is off. Dropout is the reason, and she can show
+it by translating in training mode, where the results are different.
+"""
+''': "cannot be the reason",
+        '''\
+why_the_adapter_is_gone = """
+The adapters were not registered as parameters of the model, so the optimizer left them alone and
+the translations stay the same as before.
+"""
+''': "were trained",
+        '''\
+why_the_adapter_is_gone = """
+Calling model.eval() resets the weights to those of the pretrained layer. She has to save the
+model after training and load it again before she translates.
+"""
+''': "change no parameter",
     },
+    right=(
+        '''\
+why_the_adapter_is_gone = """
+Dropout is not the reason, and the adapters were trained, since the loss fell. In eval mode
+without gradients the layer does not call linear1; a fused function reads its weight and bias.
+Compare eval results with and without no_grad. set_fastpath_enabled(False) mends it.
+"""
+''',
+        '''\
+why_the_adapter_is_gone = """
+It looks as if the adapters were never saved, or as if eval reset the weights. Neither is so.
+Without gradients an encoder layer in eval mode takes a fast path around its parts and uses
+linear1.weight. Count the calls of her module: 0. A forward hook on a part keeps the layer off
+that path.
+"""
+''',
+    ),
+    points=(
+        "In `eval` mode and without gradients the layer takes the fast path and does not call "
+        "its own parts.",
+        "It hands the weight and bias of `linear1` to a fused function, so what her module "
+        "does in `forward` has no say.",
+        "In training the layer calls its parts, which is why the loss fell.",
+        "A test: count the calls, or compare results with and without gradients, both in "
+        "`eval` mode.",
+        "A remedy: `torch.backends.mha.set_fastpath_enabled(False)`, or a forward hook on a part.",
+    ),
+    misconceptions=(
+        (
+            r"\b(reason|cause|culprit) is( that)?( the)? dropout\b|\bdropout (is|was) (the )"
+            r"?(reason|cause|culprit|to blame)\b|\bdropout (removes?d?|switch(es|ed) off|"
+            r"drops?|dropped|disables?d?) (her|the) adapters?\b",
+            "Dropout cannot be the reason: without it, the trained adapters would only answer "
+            "more steadily.",
+        ),
+        (
+            r"\badapters? (was|were|is|are) (?P<own>(not|never)) (really )?(saved|trained|"
+            r"registered|updated)\b",
+            "The adapters were trained, as the loss shows, and they are still there. The fast "
+            "path does not call them.",
+        ),
+        (
+            r"\b(no_grad|eval)(\(\))? (mode )?(resets?|restores?|undoes|reverts?|deletes?|"
+            r"throws? away)\b[^.;,]{0,30}\b(weights|parameters|training|adapters?)\b",
+            "`eval` and `no_grad` change no parameter. They let the layer take a path that "
+            "ignores her module.",
+        ),
+    ),
     rubric="""\
-- 1 point: in `eval` mode and without gradients the layer takes another path and does not call its
-  own parts.
-- 1 point: it reads the parameters (`weight` and `bias` of `linear1`) and hands them to a fused
-  function, so what the new module does in `forward` has no say; in training it has.
-- 1 point: a test: count calls, or compare results with and without gradients (both in `eval` mode).
-- 1 point: a remedy: `torch.backends.mha.set_fastpath_enabled(False)`, or a forward hook on a
-  part. (A test of her own in `train` mode, or dropout as the reason, gets no point.)""",
+Each of the points above counts the same. A test of hers in `train` mode, or dropout as the
+reason, gets no point.""",
 )

@@ -37,16 +37,59 @@ are texts of another kind, and the number says nothing about them. Above all it 
 model cannot do: this one does not know negation, and a note that loses its "not" does harm.
 """
 ''',
-    because="Nobody has judged it yet: compare it with the rubric beside the solution.",
     wrong={
         "card_of_a_model = 'The data are missing.'": "at least 12 words",
         "card_of_a_model = None": "as a text in quotes",
         "card_of_a_model = ['test set', 'data', 'limits']": "as a text in quotes",
+        '''\
+card_of_a_model = """
+The card leaves out the data. A BLEU of 61.6 means that 61.6 percent of the sentences are correct,
+so the hospital should expect a bad note in three.
+"""
+''': "no share of right sentences",
+        '''\
+card_of_a_model = """
+The card lacks the test set and the beams. Otherwise 61.6 is high enough, so the hospital can
+start and should only be told to read a few of them.
+"""
+''': "another kind of text",
     },
-    rubric="""\
-- 1 point: the number needs its test set, and the search or the decoding settings.
-- 1 point: the number needs the flavour of BLEU (tokens, case), or its signature.
-- 1 point: the data of the training, and the terms under which they may be used.
-- 1 point: what the model cannot do (other kinds of text, negation), which matters more than the
-  number here.""",
+    right=(
+        '''\
+card_of_a_model = """
+BLEU 61.6 does not mean that 61.6 percent of sentences are right. To compute it again one needs
+the test set, the beams and the signature. The card also leaves out the training data with its
+terms, and above all what the model fails at: notes are no captions, and a lost negation harms.
+"""
+''',
+        '''\
+card_of_a_model = """
+Nobody can tell whether 61.6 is high enough, since test set, search and flavour of BLEU are
+missing. The data and their licence are missing too. The hospital had to know that it learned from
+photo captions, and that it drops the word not.
+"""
+''',
+    ),
+    points=(
+        "The number needs its test set, and the search or the settings of decoding.",
+        "The number needs the flavour of BLEU (tokens, case), or its signature.",
+        "The data of the training, and the terms under which they may be used.",
+        "What the model cannot do, such as other kinds of text or negation. Here this matters "
+        "more than the number.",
+    ),
+    misconceptions=(
+        (
+            r"\b(61\.6|bleu)\b[^.;,]{0,25}\b(means?|is|stands for)\b[^;,]{0,25}(\b61\.6 ?%|"
+            r"\bper ?cent\b|\bout of (a )?(100|hundred)\b|\b(sentences|translations|words)"
+            r" (are|is) (right|correct)\b)",
+            "BLEU is no share of right sentences: it counts runs of up to four words that stand "
+            "in a reference, too.",
+        ),
+        (
+            r"\b(61\.6|bleu|number|score) (of 61\.6 )?is (high|good) enough\b|\b(good|high)"
+            r" enough for (the|a) hospital\b",
+            "The number was measured on another kind of text: it says nothing about notes for "
+            "patients.",
+        ),
+    ),
 )
