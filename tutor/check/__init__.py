@@ -12,14 +12,20 @@ How it works, in the order of reading: an `Exercise` (exercise.py) holds a refer
 known mistakes; `run_guarded` (guard.py) runs an answer so that nothing it does reaches the
 notebook; `examine` (examine.py) compares it with the reference and finds the mistake that behaves
 the same. An answer that is a test itself is tried on right functions and on mutants, wrong ones.
+An explanation is compared by the learner (explain.py). Tries and hints are counted in a file of the
+learner's own (progress.py), which `check.progress()` shows.
 The exercises themselves are in `tutor.exercises`. `python -m tutor.check --audit` puts all of them
 to the test.
 """
 
+from tutor.check import explain, words
+from tutor.check import progress as kept
 from tutor.check.examine import examine
 from tutor.check.exercise import EXPLAIN, TEST, Exercise
+from tutor.check.guard import BLANK
+from tutor.check.overview import Overview
 
-__all__ = ["Check", "Exercise", "examine"]
+__all__ = ["Check", "Exercise", "examine", "progress"]
 
 MISSING = object()
 
@@ -35,27 +41,84 @@ class Check:
         return f"<check of the exercise {self.exercise.name}>"
 
     def __call__(self, answer=MISSING, *, grade=False, hidden=False):
-        """Print "Right." ("Noted." of an explanation) or one message that says what is wrong.
+        """Print "Right." ("Compare." for an explanation) or one message that says what is wrong.
 
         answer: the function, class or value that the exercise asks for.
-        grade: raise AssertionError with the message in place of printing it.
+        grade: raise AssertionError with the message in place of printing it; count no try.
         hidden: draw the inputs from another seed.
         """
-        name = self.exercise.name
+        exercise = self.exercise
         if answer is MISSING:
-            wrong = f"Hand over your answer, as in check.{name}({name})."
+            wrong = f"Hand over your answer, as in check.{exercise.name}({exercise.name})."
         else:
-            wrong = examine(self.exercise, answer, hidden=hidden)
-        if wrong is None:
-            said = ["Noted." if self.exercise.kind == EXPLAIN else "Right."]
-            if self.exercise.kind == TEST:
-                right, wrongs = len(self.exercise.twins), len(self.exercise.mutants)
-                said.append(f"It passes {right} right functions and catches all {wrongs} mutants.")
-            print(" ".join(filter(None, [*said, self.exercise.because])))
-        elif grade:
+            wrong = examine(exercise, answer, hidden=hidden)
+        if wrong and grade:
             raise AssertionError(wrong)
+        print(f"Not yet. {wrong}" if wrong else self.praise())
+        if not grade and answer is not MISSING and not (wrong or "").startswith(BLANK):
+            right = wrong is None and exercise.kind != EXPLAIN
+            print_lines(kept.tried(exercise, right))
+
+    def praise(self):
+        """What a right answer is told."""
+        exercise = self.exercise
+        if exercise.kind == EXPLAIN:
+            return words.plain(explain.compare(exercise))
+        said = ["Right."]
+        if exercise.kind == TEST:
+            right, wrongs = len(exercise.twins), len(exercise.mutants)
+            said.append(f"It passes {right} right functions and catches all {wrongs} mutants.")
+        return " ".join(filter(None, [*said, exercise.because]))
+
+    def hint(self, number=None):
+        """Show the next hint, or an earlier one: `hint(1)` is the first."""
+        hints, name = self.exercise.hints, self.exercise.name
+        if number is None:
+            number = kept.next_hint(self.exercise)
+        elif type(number) is not int or number not in range(1, kept.record(name)["hints"] + 1):
+            print(f"You have not seen a hint {number} yet; check.{name}.hint() shows the next.")
+            return
+        if number:
+            words.show(f"**Hint {number} of {len(hints)}:** {hints[number - 1]}")
         else:
-            print(f"Not yet. {wrong}")
+            print(f"Those were all {len(hints)} hints; check.{name}.hint(1) shows the first again.")
+            print(self.way_out())
+        print_lines(kept.news())
+
+    def way_out(self):
+        """Where the solution is."""
+        from tutor.exercises import on_page
+
+        chapter = self.exercise.chapter
+        if self.exercise.name in on_page(chapter):
+            return f"Our version is in the folded cell after yours, in chapter {chapter}."
+        return f"A solution is in notebooks/solutions, in the notebook of chapter {chapter}."
+
+    def tick(self, *numbers):
+        """Note which points your explanation makes, by the numbers that the check shows."""
+        name, points = self.exercise.name, self.exercise.points
+        if not points:
+            print(f"There is nothing to tick: check.{name}({name}) judges this answer.")
+        elif not all(number in range(1, len(points) + 1) for number in numbers):
+            print(f"Tick numbers from 1 to {len(points)}, as in check.{name}.tick(1, 2).")
+        elif not kept.record(name)["tries"]:
+            print(f"Write your text first, and run check.{name}({name}).")
+        else:
+            numbers = [n for n in range(1, len(points) + 1) if n in numbers]
+            print(words.plain(explain.ticked(self.exercise, numbers)))
+            print_lines(kept.tick(self.exercise, numbers))
+
+
+def print_lines(lines):
+    for line in lines:
+        print(line)
+
+
+def progress():
+    """What you tried and solved: print it, or let it stand last in a notebook's cell."""
+    from tutor.exercises import chapters, on_page, order
+
+    return Overview({chapter: (on_page(chapter), order(chapter)) for chapter in chapters()})
 
 
 def __getattr__(name):

@@ -25,6 +25,7 @@ from torch.overrides import TorchFunctionMode
 SECONDS = 5.0  # for all cases of one check
 CHARACTERS = 20_000  # that an answer may print on one case
 NOT_WRITTEN = "This is not written yet: put your lines in place of `{}`."
+BLANK = ("This is not written yet", "There is no prediction yet")  # so begins what is no try
 
 
 class Trouble(Exception):

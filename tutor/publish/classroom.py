@@ -5,6 +5,7 @@ hidden tests. Run nbgrader in it: `generate_assignment` leaves both out of what 
 go on is told in notebooks/TEACHING.md. Needs the extra `classroom`.
 """
 
+import os
 import re
 
 import nbformat
@@ -51,6 +52,7 @@ def configure(c):
     at = usual.index(OverwriteCells)
     c.Autograde.sanitize_preprocessors = [*usual[:at], restoring(), *usual[at:]]
     c.OverwriteCells.add_missing_cells = True
+    os.environ["TUTOR_PROGRESS"] = ""  # the tries of students are not the teacher's
     c.Execute.timeout = 60  # seconds a cell; a check itself stops an answer after five
     c.Execute.iopub_timeout = 60  # much output takes its time
     c.LimitOutput.max_lines = 200
@@ -127,9 +129,10 @@ def assignment(chapter):
     opening = (
         f"# Exercises {title_of(page)}\n\n"
         f"{len(chosen)} exercises, {total} points. Fill each blank, run its cell and the check "
-        "below it: it says what is wrong. Your work is graded with other numbers than you see "
-        "here, so write what is right for all. Restart the kernel and run all cells before you "
-        "hand in."
+        f"below it: it says what is wrong. `check.{chosen[0].name}.hint()` gives a hint to the "
+        "exercise of that name, and one more at each call. Your work is graded with other numbers "
+        "than you see here, so write what is right for all. Restart the kernel and run all cells "
+        "before you hand in."
     )
     cells = [
         marked(new_markdown_cell(opening), "opening"),

@@ -58,7 +58,9 @@ def opening(page, chosen, solved):
     else:
         how = (
             "Run the first code cell. Then fill each blank, run its cell and the check below it. A "
-            "check says what is wrong and never stops the notebook. The hints unfold one by one. "
+            "check says what is wrong and never stops the notebook. Stuck? "
+            f"`check.{chosen[0].name}.hint()` gives a hint to the exercise of that name, and one "
+            "more at each call. `check.progress()` shows what you have tried and solved. "
             "Unless a task says otherwise, what you write leaves its arguments as they are and "
             "lets gradients through. It does not call what `tutor` has for the same purpose."
         )
@@ -70,32 +72,29 @@ def opening(page, chosen, solved):
 
 
 def exercise_cells(exercise, number, page, solved):
-    """The cells of an exercise: its text, the answer, its check, and a rubric if solved."""
+    """The cells of an exercise: its text, the answer, its check; if solved, how to grade words."""
     name = exercise.name
     cells = [new_markdown_cell(exercise_text(exercise, number, page))]
     if exercise.setup:
         cells.append(new_code_cell(exercise.setup.strip()))
     code = exercise.solution if solved else exercise.stub
     cells += [new_code_cell(code.strip()), new_code_cell(f"check.{name}({name})")]
-    if solved and exercise.rubric:
-        cells.append(new_markdown_cell(f"**How to grade it**\n\n{exercise.rubric.strip()}"))
+    if solved and exercise.kind == EXPLAIN:
+        how = "Each of the points above counts the same." if not exercise.rubric else ""
+        cells.append(new_markdown_cell(f"**How to grade it.** {how}{exercise.rubric.strip()}"))
     return cells
 
 
 def exercise_text(exercise, number, page):
-    """What the learner reads: the task, its price, the section it needs, and folded hints."""
+    """What the learner reads: the task, its price, and the section it needs."""
     link = quote(exercise.section.replace(" ", "-"), safe="?,:")
-    hints = "\n\n".join(
-        f"<details><summary>Hint {i}</summary>\n\n{hint}\n\n</details>"
-        for i, hint in enumerate(exercise.hints, start=1)
-    )
     return (
         f"## {number}. {exercise.title}\n\n"
         f"**Goal.** {exercise.goal}\n\n"
         f"**Kind** {ASKED[exercise.kind]} · **difficulty** {exercise.difficulty} of 5 · "
         f"**importance** {exercise.importance} of 5 · **time** {exercise.minutes} minutes · "
         f"**needs** [{exercise.section}](../{page}.ipynb#{link})\n\n"
-        f"{exercise.text.strip()}\n\n{hints}"
+        f"{exercise.text.strip()}"
     )
 
 
@@ -103,7 +102,7 @@ def build_chapter(chapter, solved):
     """The JSON text of a chapter's notebook; solutions are executed.
 
     Raises:
-        BuildError: a cell of a solution raises, or its check does not say "Right.".
+        BuildError: a cell of a solution raises, or its check neither says "Right." nor "Compare.".
     """
     notebook = chapter_notebook(chapter, solved)
     if solved:
@@ -114,7 +113,7 @@ def build_chapter(chapter, solved):
         for cell in notebook.cells:
             if cell.source.startswith("check."):
                 said = "".join(output.get("text", "") for output in cell.outputs)
-                if not said.startswith(("Right.", "Noted.")):
+                if not said.startswith(("Right.", "Compare.")):
                     raise BuildError(f"Chapter {chapter}, {cell.source}: {said.strip()}")
     return nbformat.writes(notebook)
 
