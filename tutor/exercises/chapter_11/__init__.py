@@ -1,12 +1,14 @@
-"""Exercises of chapter 11: counting, unpacking and rebuilding PyTorch's Transformer."""
+"""Exercises of chapter 11: PyTorch's Transformer unpacked, rebuilt, told what is hidden."""
 
 ON_PAGE = (
     "matrices_of_a_head",
     "encoder_layer_by_hand",
 )
 ORDER = (
-    "numbers_of_a_layer",
     "one_bias_for_two",
+    "heads_first",
+    "size_of_mistake",
+    "next_vectors",
+    "left_padded_mask",
     "why_the_adapter_is_gone",
-    "padding_of_the_source",
 )

@@ -35,7 +35,7 @@ one_bias_for_two = Exercise(
     goal="Move a bias through the weights into another one.",
     difficulty=2,
     importance=3,
-    minutes=10,
+    minutes=8,
     text="""\
 The bias of the values, $b^V$, could be zero if $b^O$ took over its work. Write the bias that
 `out_proj` then needs, so that the attention computes what it did. Change nothing in the module:
