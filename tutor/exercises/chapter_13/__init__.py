@@ -2,10 +2,11 @@
 
 ON_PAGE = ("add_block", "joint_gradient")
 ORDER = (
-    "fifth_key",
-    "hours_of_training",
+    "join_halves",
+    "longest_text",
+    "what_waits",
     "half_a_sum",
     "accumulate",
-    "survive",
+    "resume",
     "best_size",
 )

@@ -11,7 +11,7 @@ half_a_sum = Exercise(
     goal="Say where a sum in sixteen bits stops growing.",
     difficulty=3,
     importance=4,
-    minutes=8,
+    minutes=6,
     text="""\
 A total in bfloat16 starts at 0. We add 0.001, again and again; each new total is rounded to the
 nearest bfloat16. **Predict** the number at which it stays for ever.
