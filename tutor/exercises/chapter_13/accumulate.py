@@ -81,8 +81,9 @@ A batch comes in parts `(X, wanted)`: vectors, and the class of each. The loss o
 `.grad` of every parameter the gradient of the mean over the rows of *all* parts.
 
 Only one part may be in the memory at a time. So the model gets one part, and its backward pass
-runs, before it gets the next. The weights stay as they are: the step comes later. (Item 0 of what
-the check compares says whether they do; the others are the gradients of a weight and of a bias.)""",
+runs, before it gets the next. The weights stay as they are: the step comes later. (Item 0 of
+what the check compares says whether they do; the others are the gradients of a weight and of a
+bias.)""",
     hints=(
         "`backward` adds to `.grad`. So forget once, before the loop, and call it for each part.",
         "A part has `len(wanted)` rows. Count the rows of all parts first.",

@@ -163,21 +163,17 @@ def resume(data, steps, checkpoint=None):
 ''',
     solution='''\
 def resume(data, steps, checkpoint=None):
-    """Train a small model, from the beginning or on from a checkpoint.
-
-    data: float tensor (sentences, d). Returns the weights and a checkpoint to go on from.
-    """
+    """Train a small model, from the beginning or on from a checkpoint."""
     torch.manual_seed(0)
     model = nn.Linear(data.shape[1], data.shape[1])
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
     schedule = LambdaLR(optimizer, lambda step: min(1, (step + 1) / 8))
-    done = 0
+    parts, done = (model, optimizer, schedule), 0
     if checkpoint:
-        model.load_state_dict(checkpoint["model"])
-        optimizer.load_state_dict(checkpoint["optimizer"])
-        schedule.load_state_dict(checkpoint["schedule"])
-        done = checkpoint["done"]
-        torch.set_rng_state(checkpoint["random"])
+        states, done, random = checkpoint
+        for part, state in zip(parts, states):
+            part.load_state_dict(state)
+        torch.set_rng_state(random)
     for step in range(done, done + steps):
         X = data[step % len(data)]
         loss = (model(F.dropout(X)) - X).square().mean()
@@ -185,13 +181,8 @@ def resume(data, steps, checkpoint=None):
         loss.backward()
         optimizer.step()
         schedule.step()
-    return model.weight, {
-        "model": model.state_dict(),
-        "optimizer": optimizer.state_dict(),
-        "schedule": schedule.state_dict(),
-        "done": done + steps,
-        "random": torch.get_rng_state(),
-    }
+    states = [part.state_dict() for part in parts]
+    return model.weight, (states, done + steps, torch.get_rng_state())
 ''',
     because="Nothing of it can be seen in the loss; a test that compares bits sees it at once.",
     reference=_training(),

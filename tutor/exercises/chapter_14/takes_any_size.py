@@ -1,5 +1,7 @@
 """Is this export dynamic?"""
 
+import itertools
+
 import torch
 from torch import nn
 
@@ -100,11 +102,29 @@ class OneSentenceBare(_Export):
         return self.model(ids).squeeze(0)
 
 
-def _test(sizes=SIZES, same=None, refused=False, some=all):
+class WrongAt(_Export):
+    """Right at all sizes but one."""
+
+    def __init__(self, model, N=None, S=None):
+        super().__init__(model)
+        self.N, self.S = N, S
+
+    def forward(self, ids):
+        return self.model(ids) + (len(ids) == self.N or ids.shape[1] == self.S)
+
+
+class SmallerTable(_Export):
+    """The last row of the table is missing."""
+
+    def forward(self, ids):
+        return self.model(ids.clamp(max=10))
+
+
+def _test(sizes=SIZES, same=None, refused=False, some=all, end=12):
     """A test of an export, right or with one of these things wrong."""
 
     def one(exported, model, N, S):
-        ids = torch.randint(1, 12, (N, S), generator=torch.Generator().manual_seed(N + S))
+        ids = torch.randint(1, end, (N, S), generator=torch.Generator().manual_seed(N + S))
         try:
             found, wanted = exported(ids), model(ids)
             if same:
@@ -124,10 +144,13 @@ _right = _test()
 def _cases_of_exports():
     for kind in (
         *(AnySize, FixedLength, FixedBatch, AtLeastTwo, CutToThree, FrozenPositions),
-        *(FirstSentence, OtherWeights, Rounded, ALittleLow, OneSentenceBare, AnySize),
+        *(FirstSentence, OtherWeights, Rounded, ALittleLow, OneSentenceBare, SmallerTable, AnySize),
     ):
         model = Model()
         yield kind(model).eval(), model
+    for size in ({"N": 1}, {"N": 2}, {"N": 5}, {"S": 1}, {"S": 3}, {"S": 8}):
+        model = Model()
+        yield WrongAt(model, **size).eval(), model
 
 
 takes_any_size = Exercise(
@@ -139,7 +162,7 @@ takes_any_size = Exercise(
     goal="Write the test that an export has to pass before it leaves.",
     difficulty=3,
     importance=4,
-    minutes=12,
+    minutes=10,
     text="""\
 An export was tried with ids of one size, and passed. **Write the test** that it needs. Take every
 $N$ of 1, 2 and 5 with every $S$ of 1, 3 and 8. Give random ids, whole numbers from 1 to 11, to the
@@ -202,6 +225,23 @@ def takes_any_size(exported, model):
             "You try one sentence at a time. Vary N, too.",
             _test(sizes=[(1, S) for S in (1, 3, 8)]),
         ),
+        *(
+            (
+                f"You try {' and '.join(f'{letter} = {n}' for n in tried)} alone. An export may "
+                "fail at one size only: take every size that the task names.",
+                _test(sizes=[pair for pair in SIZES if pair[place] in tried]),
+            )
+            for place, letter, three in ((0, "N", (1, 2, 5)), (1, "S", (1, 3, 8)))
+            for tried in (*((n,) for n in three), *itertools.combinations(three, 2))
+        ),
+        (
+            "You try N and S in pairs, (1, 1), (2, 3) and (5, 8). Take every N with every S.",
+            _test(sizes=[(1, 1), (2, 3), (5, 8)]),
+        ),
+        (
+            "`torch.randint(1, 11, ...)` never gives 11: the end of the range is not in it.",
+            _test(end=11),
+        ),
         (
             "You compare shapes only. The numbers may be wrong all the same.",
             _test(same=lambda found, wanted: found.shape == wanted.shape),
@@ -229,6 +269,38 @@ def takes_any_size(exported, model):
         ),
     ),
     wrong={
+        """\
+def takes_any_size(exported, model):
+    for S in (1, 3, 8):
+        ids = torch.randint(1, 12, (2, S))
+        try:
+            torch.testing.assert_close(exported(ids), model(ids), atol=1e-5, rtol=0)
+        except Exception:
+            return False
+    return True
+""": "You try N = 2 alone",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 11, (N, S))
+            try:
+                torch.testing.assert_close(exported(ids), model(ids), atol=1e-5, rtol=0)
+            except Exception:
+                return False
+    return True
+""": "never gives 11",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            try:
+                torch.testing.assert_close(exported(ids), model(ids), atol=1e-5, rtol=0)
+            except Exception:
+                return False
+    return True
+""": "N = 1 and N = 5 alone",
         """\
 def takes_any_size(exported, model):
     for N in (1, 2, 5):
