@@ -28,7 +28,7 @@ one_matrix_a_head = Exercise(
     goal="Get the weights of each head from PyTorch, not their mean.",
     difficulty=2,
     importance=4,
-    minutes=8,
+    minutes=5,
     text="""\
 This code collects weights for heat maps, a map for each head. The maps look blurred, and a sentence
 has one map only. **Find the mistake and mend it.**""",

@@ -21,6 +21,7 @@ def _cases_of_padding():
     for N, S, d_model, num_heads in [(1, 2, 2, 1), (1, 3, 4, 2), (2, 4, 4, 2), (3, 5, 6, 3)]:
         attention = nn.MultiheadAttention(d_model, num_heads, batch_first=True)
         tokens = torch.randint(1, S, (N, 1))  # of each sentence; the rest is padding
+        tokens[1:2] = S  # the second sentence of a batch has no padding
         real = (torch.arange(S) < tokens).long()
         yield filled(attention), torch.randn(N, S, d_model), real
 
@@ -34,11 +35,13 @@ only_real_words = Exercise(
     goal="Hand a mask from one library to another that reads it the other way round.",
     difficulty=3,
     importance=5,
-    minutes=10,
+    minutes=5,
     text="""\
 A tokenizer of another library returns, beside the ids, a tensor `real`: 1 where a token is, 0 where
 padding is. This code hands it to `nn.MultiheadAttention`. No error, and the loss even falls a
-little; but the words see the padding and nothing else. **Find the mistake and mend it.**""",
+little; but the words see the padding and nothing else. **Find the mistake and mend it.** In a
+sentence without padding nothing is hidden. Return all rows as the attention gives them, also those
+of padding: they see the words, and nobody reads them.""",
     hints=(
         "What does True mean in a boolean mask of `nn.MultiheadAttention`? Chapter 11 has both "
         "polarities side by side.",
@@ -79,6 +82,10 @@ def only_real_words(attention, X, real):
             _masked(lambda real: real.bool()),
         ),
         (
+            "As it was: the words are hidden, and the padding is seen.",
+            _masked(lambda real: torch.zeros(real.shape).masked_fill(real.bool(), -torch.inf)),
+        ),
+        (
             "A mask of numbers is added to the scores: 1 for words prefers them a little and hides "
             "nothing.",
             _masked(lambda real: real.float()),
@@ -95,6 +102,13 @@ def only_real_words(attention, X, real):
             "The padding is set to zero and not hidden: with its biases, zero is a key and a value "
             "like any other.",
             lambda attention, X, real: attention(*[X * real[..., None]] * 3)[0],
+        ),
+        (
+            "The words are right. But you set the rows of padding to zero, and the task wants them "
+            "as the attention gives them.",
+            lambda attention, X, real: (
+                _masked(lambda real: real == 0)(attention, X, real) * real[..., None]
+            ),
         ),
         (
             "You clean the rows of the result at padded places. Hide the columns: the words still "
@@ -149,6 +163,11 @@ def only_real_words(attention, X, real):
     Y, _ = attention(X, X, X, need_weights=False)
     return Y.masked_fill(real.unsqueeze(-1) == 0, 0.0)
 """: "clean the rows",
+        """\
+def only_real_words(attention, X, real):
+    Y, _ = attention(X, X, X, key_padding_mask=real == 0, need_weights=False)
+    return Y * real[:, :, None]
+""": "set the rows of padding to zero",
         """\
 def only_real_words(attention, X, real):
     return attention(X, X, X, key_padding_mask=~real)[0]

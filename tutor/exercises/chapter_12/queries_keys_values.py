@@ -40,7 +40,7 @@ queries_keys_values = Exercise(
     goal="Cut a packed projection in the right order.",
     difficulty=3,
     importance=4,
-    minutes=10,
+    minutes=6,
     text="""\
 Somebody wanted a faster self-attention and rebuilt `nn.MultiheadAttention` from its own parameters.
 All shapes are right, rows of weights sum to 1, and a model that is trained with it learns. But

@@ -39,7 +39,7 @@ sentences_stay_apart = Exercise(
     goal="Feed a layer that wants the sequence first.",
     difficulty=2,
     importance=5,
-    minutes=10,
+    minutes=5,
     text="""\
 A decoder layer was built long ago, without `batch_first=True`, and trained. Your data are batch
 first. Where source and target are equally long there is no error, and yet a translation depends on

@@ -24,7 +24,7 @@ test_causal_mask = Exercise(
     goal="Write a test that tells the causal mask from those that look like it.",
     difficulty=2,
     importance=5,
-    minutes=12,
+    minutes=8,
     text="""\
 This time **you write the test**, as in the file of tests of a project. It is given a function
 `causal_mask`. If the function is right, the test ends and nothing happens. If it is wrong, the test

@@ -56,6 +56,19 @@ def _last_word_too(ids):
     return (follows == PAD)[:, None, :]
 
 
+def _last_word(ids):
+    return _last_word_too(ids) & ~_keys(ids)
+
+
+def _first_word(ids):
+    return (torch.arange(ids.shape[1]) == 0)[None, None, :]
+
+
+def _without_places(ids):
+    X = _vectors(ids, torch.zeros(ids.shape[1]))
+    return _attend(X, _keys(ids).expand(*ids.shape, ids.shape[1]))
+
+
 def _places_from_the_end(ids):
     places = torch.arange(ids.shape[1]).flip(0)
     return _attend(_vectors(ids, places), _keys(ids).expand(*ids.shape, ids.shape[1]))
@@ -78,15 +91,16 @@ test_encoder = Exercise(
     goal="Test that a model reads all of its sentence and nothing else.",
     difficulty=4,
     importance=5,
-    minutes=18,
+    minutes=12,
     text="""\
 An encoder turns ids into one row a token. The row of a word depends on **all words of its
 sentence, and on nothing else**: not on padding, not on the other sentences. The rows of the padding
 itself may be anything. Write the test.
 
 You cannot know the right numbers, since each encoder has weights of its own. But you can give the
-same sentence twice, and you can change one word. Take the ids 1 to 9; 0 is padding, and it stands
-behind the words. There are two right encoders and eight mutants.""",
+same sentence twice, and you can change one word. Take the ids 1 to 9 for words. 0 is the only id of
+padding, and it stands behind the words. Whether the order of the words counts is not promised.
+There are three right encoders and eight mutants.""",
     hints=(
         "Three questions: does padding change the rows of words? Does another sentence? Does every "
         "word change all rows of its own sentence?",
@@ -120,10 +134,10 @@ def test_encoder(encode):
     twins={
         "hides padding from every query": _encoder(_keys),
         "encodes each sentence alone, and gives zeros for padding": _one_by_one,
+        "knows no places, so that the order of words does not count": _without_places,
     },
     mutants={
         "hides nothing": _encoder(lambda ids: torch.zeros(1, 1, 1, dtype=torch.bool)),
-        "hides padding as queries and not as keys": _encoder(lambda ids: _keys(ids).mT),
         "hides only the first padding of a sentence": _encoder(_first_padding),
         "takes the length of the first sentence for that of all": _encoder(_length_of_the_first),
         "counts places from the end of the row, so that padding moves words": _places_from_the_end,
@@ -131,7 +145,12 @@ def test_encoder(encode):
         "hides the last word of each sentence from the others": _encoder(
             lambda ids: _last_word_too(ids) & _others(ids) | _keys(ids)
         ),
-        "lets each word see only itself": _encoder(lambda ids: _others(ids)[None]),
+        "hides the first word of each sentence from the others": _encoder(
+            lambda ids: _first_word(ids) & _others(ids) | _keys(ids)
+        ),
+        "lets each word see itself and the last word only": _encoder(
+            lambda ids: ~_last_word(ids) & _others(ids) | _keys(ids)
+        ),
     },
     wrong={
         """\
@@ -155,7 +174,7 @@ def test_encoder(encode):
     alone = encode(torch.tensor([[3, 1, 4]]))
     batch = encode(torch.tensor([[1, 5, 9, 2, 6], [3, 1, 4, 0, 0]]))
     assert torch.allclose(batch[1, :3], alone[0], atol=1e-5)
-""": "lets 2 of 8 wrong functions pass. One of them hides the last word",
+""": "lets 3 of 8 wrong functions pass. One of them hides the last word",
         """\
 def test_encoder(encode):
     alone = encode(torch.tensor([[3, 1, 4]]))
@@ -194,12 +213,43 @@ def test_encoder(encode):
     Y = encode(ids)
     ids[1, 3:] = torch.tensor([8, 2])
     assert torch.allclose(encode(ids)[1, :3], Y[1, :3], atol=1e-5)
-""": "fails what is right. It stops in the line",
+""": "also what is right. It stops in the line",
         """\
 def test_encoder(encode):
     Y = encode(torch.tensor([[3, 1, 4, 0, 0]]))
     assert Y[0, :3] == encode(torch.tensor([[3, 1, 4]]))[0]
 """: "asks whether a whole tensor is true",
+        """\
+def test_encoder(encode):
+    alone = encode(torch.tensor([[3, 1, 4]]))
+    batch = encode(torch.tensor([[1, 5, 9, 2, 6], [3, 1, 4, 0, 0]]))
+    assert torch.allclose(batch[1, :3], alone[0], atol=1e-5)
+    for t in range(3):
+        ids = torch.tensor([[3, 1, 4]])
+        ids[0, t] = 7
+        assert ((encode(ids) - alone).abs().amax(-1) > 1e-5).all()
+    turned = encode(torch.tensor([[4, 1, 3]]))
+    assert not torch.allclose(turned[0, 1], alone[0, 1], atol=1e-5)
+""": "one that knows no places",
+        """\
+def test_encoder(encode):
+    alone = encode(torch.tensor([[3, 1, 4]]))
+    batch = encode(torch.tensor([[1, 5, 9, 2, 6], [3, 1, 4, 0, 0]]))
+    assert torch.allclose(batch[1, :3], alone[0], atol=1e-5)
+    for t in (1, 2):
+        ids = torch.tensor([[3, 1, 4]])
+        ids[0, t] = 7
+        assert ((encode(ids) - alone).abs().amax(-1) > 1e-5).all()
+""": "hides the first word of each sentence",
+        """\
+def test_encoder(encode):
+    alone = encode(torch.tensor([[3, 1]]))
+    batch = encode(torch.tensor([[1, 5, 9, 2, 6], [3, 1, 0, 0, 0]]))
+    assert torch.allclose(batch[1, :2], alone[0], atol=1e-5)
+    last, first = encode(torch.tensor([[3, 7]])), encode(torch.tensor([[7, 1]]))
+    assert not torch.allclose(last[0, 0], alone[0, 0], atol=1e-5)
+    assert not torch.allclose(first[0, 0], alone[0, 0], atol=1e-5)
+""": "wrong functions pass",
         """\
 def test_encoder(encode):
     ids = torch.tensor([[3, 1, 4, 0, 0]])

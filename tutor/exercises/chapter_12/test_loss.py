@@ -56,7 +56,7 @@ test_loss = Exercise(
     goal="Test a loss with a model made by hand, of which you know what it must get.",
     difficulty=4,
     importance=5,
-    minutes=18,
+    minutes=12,
     text="""\
 Write the test of a loss that teaches a model to say the next token. It gets a model and ids; it is
 the mean of the cross-entropy over all tokens that are to be predicted, padding not counted.

@@ -77,7 +77,7 @@ test_step = Exercise(
     goal="Test a step with a cache against attention that has all tokens at once.",
     difficulty=3,
     importance=4,
-    minutes=15,
+    minutes=10,
     text="""\
 `step` continues attention by one token: it gets the query, key and value of the newest one, and the
 keys and values of those before it. It returns the result of the newest token and the longer keys

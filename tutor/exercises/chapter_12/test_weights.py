@@ -31,7 +31,7 @@ test_weights = Exercise(
     goal="Choose the inputs of a test so that no mistake can hide behind equal sizes.",
     difficulty=3,
     importance=5,
-    minutes=15,
+    minutes=10,
     text="""\
 Write the test of a function that computes attention weights with a mask. It is tried on three right
 functions, which round differently, and on eight mutants.

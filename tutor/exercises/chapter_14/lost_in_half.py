@@ -35,6 +35,11 @@ def _by_the_smallest_number(X):
     return half.masked_fill(X.abs() < 2.0**-24, 0.0)
 
 
+def _every(tensors):
+    """With an entry for each tensor."""
+    return {name: _lost({name: X}).get(name, (0, 0)) for name, X in tensors.items()}
+
+
 def _with_pairs(answer, tensors):
     """An answer's dict; a pair may be a list or hold tensors."""
     found = answer(tensors)
@@ -135,9 +140,7 @@ def lost_in_half(tensors):
         ),
         (
             "Tensors to which nothing happens have no entry.",
-            lambda tensors: {
-                name: _lost({name: X}).get(name, (0, 0)) for name, X in tensors.items()
-            },
+            _every,
         ),
         (
             "The two counts are exchanged: infinite first, then 0.",
@@ -174,6 +177,39 @@ def lost_in_half(tensors):
         (
             "Negative numbers become infinite, too: compare sizes, not numbers.",
             lambda tensors: _lost({name: X.clamp_min(-6e4) for name, X in tensors.items()}),
+        ),
+        (
+            "You go by the largest and the smallest float16. Numbers a little outside are rounded "
+            "to them: let `.half()` decide.",
+            lambda tensors: _lost(
+                tensors, to=lambda X: _by_the_largest_number(X).where(X.abs() >= 2.0**-24, 0 * X)
+            ),
+        ),
+        (
+            "What is no number (`nan`) does not become infinite.",
+            lambda tensors: {
+                name: (over + int(tensors[name].isnan().sum()), under)
+                for name, (over, under) in _every(tensors).items()
+                if over + under or tensors[name].isnan().any()
+            },
+        ),
+        (
+            "What is no number (`nan`) does not become infinite, nor what was infinite before.",
+            lambda tensors: {
+                name: (int((~tensors[name].half().isfinite()).sum()), under)
+                for name, (_, under) in _every(tensors).items()
+                if under or not tensors[name].half().isfinite().all()
+            },
+        ),
+        (
+            "A tensor has an entry if one or the other happens; you ask for both.",
+            lambda tensors: {name: pair for name, pair in _lost(tensors).items() if all(pair)},
+        ),
+        (
+            "Each tensor has counts of its own; yours are those of all together.",
+            lambda tensors: dict.fromkeys(
+                tensors, tuple(map(sum, zip(*_every(tensors).values(), strict=True)))
+            ),
         ),
         (
             "bfloat16 has the range of float32. It is float16 that is asked about.",

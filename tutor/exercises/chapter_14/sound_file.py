@@ -13,9 +13,11 @@ TESTS = ("short", "length", "json", "order", "inside", "size", "overlap")
 def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
     """The check, with these of its tests left out, or with another thing wrong.
 
-    error: what is returned, or raised, where something is amiss. slips: `from_start`, offsets are
-    measured against the whole file; `last_byte`, a full header or tensor does not fit; `scalar`,
-    a shape without sizes has no number; `neighbours`, are taken in the order of the header.
+    error: what is returned, or raised, where something is amiss. slips: `more_room`, for tensors;
+    `last_byte`, a full header or tensor does not fit; `scalar`, a shape without sizes has no
+    number; `summed`, sizes are added; `fewer`, `more`, bytes than needed pass; `empty`, tensors are
+    refused; `neighbours`, are taken in the order of the header; `gap`, between tensors or `end`
+    behind the last is refused; `touching` tensors are refused.
     """
 
     def amiss():
@@ -39,7 +41,7 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
             if {"json", "unicode"} & {*left_out}:
                 raise
             return amiss()
-        room, taken = len(data) - (0 if slips.get("from_start") else 8 + length), []
+        room, taken = len(data) - 8 - length, []
         for name, entry in header.items():
             if name == "__metadata__" and note == "skip":
                 continue
@@ -49,17 +51,32 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
                 size *= n
             if slips.get("scalar") and not entry["shape"]:
                 size = 0
+            if slips.get("summed"):
+                size = sum(entry["shape"]) * (4 if entry["dtype"] == "F32" else 2)
+            if slips.get("empty") and first == last:
+                return amiss()
             if "order" not in left_out and not 0 <= first <= last:
                 return amiss()
-            if "inside" not in left_out and last + off > room:
+            if "inside" not in left_out and last + off > room + slips.get(
+                "more_room", lambda length: 0
+            )(length):
                 return amiss()
-            if "size" not in left_out and last - first != size:
+            fewer, more = last - first < size, last - first > size
+            if fewer and "size" not in left_out and not slips.get("fewer"):
+                return amiss()
+            if more and "size" not in left_out and not slips.get("more"):
                 return amiss()
             taken.append((first, last))
         if not slips.get("neighbours"):
             taken.sort()
-        pairs = zip(taken, taken[1:], strict=False)
-        if "overlap" not in left_out and any(one[1] > other[0] for one, other in pairs):
+        steps = [other[0] - one[1] for one, other in zip(taken, taken[1:], strict=False)]
+        if "overlap" not in left_out and any(step < 0 for step in steps):
+            return amiss()
+        if slips.get("gap") and any(step > 0 for step in steps):
+            return amiss()
+        if slips.get("touching") and any(step == 0 for step in steps):
+            return amiss()
+        if slips.get("end") and taken and max(last for _, last in taken) != room:
             return amiss()
         return True
 
@@ -86,6 +103,7 @@ def _cases_of_files():
     yield (save({"x": torch.randn(2, 3), "y": torch.tensor(1.0)}, metadata={"n": "1"}),)
     yield (_file({"b": two["b"], "a": two["a"]}, 20),)  # another order, and bytes to spare
     yield (_file({"a": _entry(0, 4)}, 4),)
+    yield (_file({"a": _entry(0, 4, 1), "b": _entry(8, 12, 1)}, 12),)  # bytes between them
     yield (_file({"a": _entry(8, 8, 0, 3), "b": _entry(0, 8, 2)}, 8),)  # no number, no byte
     yield (_file({}, 0),)
     yield (b"\x02\x00\x00",)
@@ -97,6 +115,8 @@ def _cases_of_files():
     yield (_file({"a": _entry(-4, 4, 2)}, 8),)
     yield (_file({"a": _entry(8, 4, 1)}, 8),)
     yield (_file({"a": _entry(0, 12, 3)}, 8),)  # ends behind the file
+    yield (_file({"a": _entry(0, 16, 4)}, 8),)
+    yield (_file({"a": _entry(0, 64, 16)}, 8),)
     yield (_file({"a": _entry(0, 4000, 1000)}, 8),)
     yield (_file({"a": _entry(0, 8, 3)}, 12),)
     yield (_file({"a": _entry(0, 8, 2, dtype="F16")}, 8),)
@@ -173,7 +193,10 @@ def sound_file(data):
     reference=_right,
     cases=_cases_of_files,
     mistakes=(
-        ("Every file is refused, also a sound one.", lambda data: False),
+        (
+            "Every file is refused, also a sound one. The length has its smallest digits first.",
+            lambda data: False,
+        ),
         ("Every file is accepted.", lambda data: True),
         ("True and False are exchanged.", lambda data: not _right(data)),
         (
@@ -216,14 +239,56 @@ def sound_file(data):
         (
             "Offsets are counted from where the numbers begin, so compare them with the bytes "
             "behind the header, not with the whole file.",
-            _sound(from_start=True),
+            _sound(more_room=lambda length: 8 + length),
+        ),
+        (
+            "The 8 bytes that hold the length are no room for tensors.",
+            _sound(more_room=lambda length: 8),
+        ),
+        (
+            "The 8 bytes that hold the length are no room for header and tensors.",
+            _sound(last_byte=-8),
+        ),
+        (
+            "The header is no room for tensors: count the bytes behind it.",
+            _sound(more_room=lambda length: length),
         ),
         (
             "A tensor with more or fewer bytes than its shape needs passes.",
             _sound(("size",)),
         ),
         ("A float16 number takes two bytes, not four.", _sound(widths=(4, 4))),
-        ("You count numbers, and offsets count bytes.", _sound(widths=(1, 1))),
+        (
+            "Every file with a number in it is refused. Offsets count bytes, 4 or 2 a number, and "
+            "the first tensor may begin at 0.",
+            _sound(widths=(1, 1)),
+        ),
+        (
+            "You add the sizes of a shape. (2, 3) has 6 numbers.",
+            _sound(summed=True),
+        ),
+        ("A tensor with fewer bytes than its shape needs passes.", _sound(fewer=True)),
+        ("A tensor with more bytes than its shape needs passes.", _sound(more=True)),
+        (
+            "A tensor without numbers is refused. Its shape has a 0, and first and last are equal.",
+            _sound(empty=True),
+        ),
+        (
+            "Tensors that stand one right behind the other are refused: last is not in the slice.",
+            _sound(touching=True),
+        ),
+        (
+            "Bytes between two tensors are refused, which the task allows.",
+            _sound(gap=True),
+        ),
+        (
+            "Bytes behind the last tensor are refused, which the task allows.",
+            _sound(end=True),
+        ),
+        (
+            "Bytes that belong to no tensor are refused, which the task allows.",
+            _sound(gap=True, end=True),
+        ),
         ("A shape `[]` is one number, not none.", _sound(scalar=True)),
         (
             "Two tensors that share bytes pass.",
@@ -451,7 +516,7 @@ def sound_file(data):
         taken.append((first, last))
     taken.sort()
     return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "offsets count bytes",
+""": "Offsets count bytes",
         """\
 def sound_file(data):
     length = int.from_bytes(data[:8], "little")

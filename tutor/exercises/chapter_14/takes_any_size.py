@@ -235,6 +235,22 @@ def takes_any_size(exported, model):
             for tried in (*((n,) for n in three), *itertools.combinations(three, 2))
         ),
         (
+            "Your loops end after their first size. Return True behind them, not within.",
+            _test(sizes=[(1, 1)]),
+        ),
+        (
+            "Your ids have the shape (S, N). The first dimension is that of the sentences, N.",
+            _test(sizes=[(S, N) for N, S in SIZES]),
+        ),
+        (
+            "All your ids are equal, so places cannot be told apart. Draw them at random.",
+            _test(end=2),
+        ),
+        (
+            "You look at differences with their signs: a result that is too low passes.",
+            _test(same=lambda a, b: a.shape == b.shape and bool((a - b).max() < 1e-5)),
+        ),
+        (
             "You try N and S in pairs, (1, 1), (2, 3) and (5, 8). Take every N with every S.",
             _test(sizes=[(1, 1), (2, 3), (5, 8)]),
         ),
