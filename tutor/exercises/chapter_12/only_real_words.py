@@ -83,7 +83,7 @@ def only_real_words(attention, X, real):
         ),
         (
             "As it was: the words are hidden, and the padding is seen.",
-            _masked(lambda real: torch.zeros(real.shape).masked_fill(real.bool(), -torch.inf)),
+            lambda attention, X, real: attention(X, X, X, key_padding_mask=real.bool())[0],
         ),
         (
             "A mask of numbers is added to the scores: 1 for words prefers them a little and hides "

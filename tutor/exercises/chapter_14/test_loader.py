@@ -397,7 +397,7 @@ def test_loader(load):
     files = [{n: torch.randn(shapes[n]) for n in names if n != gone} for gone in names]
     files.append({n: torch.randn(shapes[n]) for n in names} | {"2.weight": torch.randn(3, 3)})
     for name in names:
-        for shape in [(1,), (9,), (3, 1, 3), (1, 3)]:
+        for shape in [(1,), (9,)]:
             files.append({n: torch.randn(shapes[n]) for n in names} | {name: torch.randn(shape)})
     for tensors in files:
         model = small_model()
