@@ -11,7 +11,7 @@ why_the_adapter_is_gone = Exercise(
     goal="Explain why a module may compute something else in use than in training.",
     difficulty=3,
     importance=3,
-    minutes=10,
+    minutes=8,
     text="""\
 A colleague replaces `linear1` of every `nn.TransformerEncoderLayer` by a module of her own, a
 linear layer with an adapter, and trains the adapters. The loss falls. Then she calls

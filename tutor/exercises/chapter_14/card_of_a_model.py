@@ -11,7 +11,7 @@ card_of_a_model = Exercise(
     goal="Say what a stranger has to know before using a model.",
     difficulty=2,
     importance=3,
-    minutes=10,
+    minutes=8,
     text="""\
 A model arrives with this card: *"English-French translator. Transformer, 2.4 million parameters.
 BLEU 61.6. Trained with care."* A hospital wants to translate notes for patients with it.
@@ -19,7 +19,8 @@ BLEU 61.6. Trained with care."* A hospital wants to translate notes for patients
 **Explain** in three to five sentences what the card leaves out. What would the number need, so
 that somebody could get it again? And what should the hospital have been told?""",
     hints=(
-        "On which sentences was 61.6 measured, with which search, and with which flavour of BLEU?",
+        "On which sentences was 61.6 measured, and with which search? BLEU compares tokens: which "
+        "ones, and do capitals count?",
         "What a model does not know stands in no number. On what was it trained?",
         "Our own card has a section *What it cannot do*: `tutor/models/pretrained/card.md`.",
     ),
@@ -30,11 +31,12 @@ card_of_a_model = """
 ''',
     solution='''\
 card_of_a_model = """
-The number lacks its test set, its search (beams, alpha) and its flavour of BLEU with the signature;
-without them nobody can compute it again or compare it. The card does not say on which data the
-model was trained, and under which terms. It was trained on photo captions, so notes for patients
-are texts of another kind, and the number says nothing about them. Above all it leaves out what the
-model cannot do: this one does not know negation, and a note that loses its "not" does harm.
+The number lacks its test set, its search (beams, alpha) and how BLEU was computed: on which tokens,
+with or without capitals, as its signature says. So nobody can compare it. The card does not say on
+which data the model was trained, and under which terms. It was trained on photo captions, so notes
+for patients are texts of another kind, and the number says nothing about them. Above all it leaves
+out what the model cannot do: this one does not know negation, and a note that loses its "not" does
+harm.
 """
 ''',
     wrong={
@@ -72,7 +74,7 @@ photo captions, and that it drops the word not.
     ),
     points=(
         "The number needs its test set, and the search or the settings of decoding.",
-        "The number needs the flavour of BLEU (tokens, case), or its signature.",
+        "The number needs how BLEU was computed (which tokens, capitals or not), or its signature.",
         "The data of the training, and the terms under which they may be used.",
         "What the model cannot do, such as other kinds of text or negation. Here this matters "
         "more than the number.",
