@@ -5,7 +5,7 @@ import json
 import sys
 
 from tutor.exercises import chapters, find, places
-from tutor.exercises.audit import ZERO, audit
+from tutor.exercises.audit import ZERO, audit, enough_named
 
 
 def main(arguments=None):
@@ -21,7 +21,7 @@ def main(arguments=None):
     chosen = [find(name) for name, chapter in places().items() if chapter in wanted]
     counts = audit(chosen, messages=options.messages)
     print(json.dumps(counts))
-    return 1 if any(counts[key] for key in ZERO) else 0
+    return 1 if any(counts[key] for key in ZERO) or not enough_named(counts) else 0
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import sys
 import time
 from decimal import Decimal
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,7 +17,17 @@ import torch
 from tutor.check import guard
 from tutor.check.exercise import EXPLAIN, PREDICT, TEST
 from tutor.check.explain import misconception
-from tutor.check.guard import ChangedInPlace, Raised, Trouble, attempt, is_float, run_guarded
+from tutor.check.guard import (
+    ChangedInPlace,
+    Outcome,
+    Raised,
+    Trouble,
+    Unnamed,
+    attempt,
+    is_float,
+    run_guarded,
+)
+from tutor.check.reasons import reason
 
 SEED, HIDDEN_SEED = 20, 1706
 WORDS = 12  # that an explanation has at least
@@ -29,12 +40,18 @@ def examine(exercise, answer, hidden=False):
 
     hidden: draw the inputs from another seed. The caller's random state is left alone.
     """
+    trouble = trouble_with(exercise, answer, hidden)
+    return None if trouble is None else str(trouble)
+
+
+def trouble_with(exercise, answer, hidden=False):
+    """The Trouble with an answer; Unnamed if no mistake is named. None if it is right."""
     looks = {EXPLAIN: look_at_words, PREDICT: look_at_prediction, TEST: look_at_test}
     look = looks.get(exercise.kind, look_at_behaviour)
     try:
         look(exercise, answer, HIDDEN_SEED if hidden else SEED)
     except Trouble as trouble:
-        return str(trouble)
+        return trouble
     return None
 
 
@@ -63,12 +80,14 @@ def look_at_prediction(exercise, answer, seed):
     if form:
         raise Trouble(f"Your prediction is {form}.")
     if another_value(answer, right, tolerance):
-        for message, guess in exercise.mistakes:
-            guess = put_plainly(guess, guess)
-            same_form = not another_form(answer, guess)
-            if same_form and not another_value(answer, guess, tolerance):
-                raise Trouble(message)
-        raise Trouble(
+        fitting = [
+            message
+            for message, guess in exercise.mistakes
+            if alike(Outcome(answer), Outcome(put_plainly(guess, guess)), tolerance)
+        ]
+        if fitting:
+            raise named(fitting)
+        raise Unnamed(
             "That is not it. Look again at the section "
             f"“{exercise.section}” of chapter {exercise.chapter}."
         )
@@ -99,23 +118,49 @@ def look_at_behaviour(exercise, answer, seed):
             seconds -= time.monotonic() - start
         if wrong is None:
             leaves = guard.leaf_names(names, case)
-            said = difference(outcomes[-1], expected, exercise.tolerance, leaves)
-            if said:
-                wrong, example = said, f"Example: with {describe(names, case)}"
+            wrong = difference(outcomes[-1], expected, exercise.tolerance, leaves)
+            example = f"Example: with {describe(names, case)}"
     if wrong:
-        for message, mistake in exercise.mistakes:
-            if all(
-                alike(outcome, attempt(exercise, mistake, case), exercise.tolerance)
-                for case, outcome in zip(cases, outcomes, strict=True)
-            ):
-                raise Trouble(f"{message}\n{example}, {wrong}.")
-        raise Trouble(f"{wrong[0].upper()}{wrong[1:]}.\n{example}.")
+        fitting = messages_that_fit(exercise, cases, outcomes)
+        if fitting:
+            raise named(fitting, f"\n{example}, {wrong.words}.")
+        said = f"{wrong.words[0].upper()}{wrong.words[1:]}."
+        said = "\n".join(filter(None, [said, wrong.reason, f"{example}."]))
+        raise (Trouble if wrong.named else Unnamed)(said)
     if not exercise.gradient:
         look_for_traps(exercise, answer, cases, seconds)
     for message, holds in exercise.properties:
         asked = dataclasses.replace(exercise, call=holds, draws=True)
         if run_guarded(asked, answer, ()).value is not True:
             raise Trouble(message)
+
+
+def messages_that_fit(exercise, cases, outcomes):
+    """What is said of the known mistakes that behave the same in all cases, each message once.
+
+    A mistake that raises a certain exception goes before one that stands for many.
+    """
+    fitting = []  # (how vague the mistake is, message)
+    for message, mistake in exercise.mistakes:
+        vague = 0
+        for case, outcome in zip(cases, outcomes, strict=True):
+            known = attempt(exercise, mistake, case)
+            if not alike(outcome, known, exercise.tolerance):
+                break
+            vague = max(vague, getattr(known.value, "vague", 0))
+        else:
+            fitting.append((vague, message))
+    least = min((vague for vague, _ in fitting), default=0)
+    return list(dict.fromkeys(message for vague, message in fitting if vague == least))
+
+
+def named(fitting, example=""):
+    """The Trouble of an answer that behaves as these messages say: of several we guess none."""
+    fitting = list(dict.fromkeys(fitting))
+    if len(fitting) == 1:
+        return Trouble(fitting[0] + example)
+    either = "\n".join(f"- {message}" for message in fitting)
+    return Unnamed(f"Several mistakes look like this one:\n{either}{example}")
 
 
 def look_for_traps(exercise, answer, cases, seconds):
@@ -163,7 +208,7 @@ def look_at_test(exercise, answer, seed):
             seconds -= time.monotonic() - start
         crashed = isinstance(value, Raised) and value.kind != "AssertionError"
         if words in exercise.twins and crashed:
-            raise Trouble(crash_on(words, value))
+            raise (Trouble if reason(value) else Unnamed)(crash_on(words, value))
         if words in exercise.twins and not calls:
             name = names[0] if names else "the function"
             raise Trouble(f"Your test never calls `{name}`, which is what it has to test.")
@@ -202,7 +247,8 @@ def crash_on(words, raised):
             "tell: `==` and `<` compare number by number. Use `torch.equal(a, b)`, "
             "`torch.allclose(a, b)` or `.all()`."
         )
-    return f"Your test crashes on a right function, one that {words}: it raises {raised.said}."
+    said = f"Your test crashes on a right function, one that {words}: it raises {raised.said}."
+    return f"{said} {reason(raised)}".rstrip()
 
 
 def misjudged(exercise, failed):
@@ -264,6 +310,19 @@ def argument_names(exercise):
 # ---- comparing
 
 
+class Difference(NamedTuple):
+    """Where a result is not the wanted one."""
+
+    words: str  # follow on "with these inputs, "
+    named: bool = False  # whether they tell what is wrong, and not only numbers
+    reason: str = ""
+
+
+CUT_OFF = (
+    "Something on the way cuts it off, as `.detach()`, `.data`, `.item()` and `torch.no_grad()` do."
+)
+
+
 def alike(got, mistaken, tolerance):
     """Whether an Outcome is that of a known mistake."""
     if isinstance(got.value, Raised) and isinstance(mistaken.value, Raised):
@@ -272,34 +331,35 @@ def alike(got, mistaken, tolerance):
 
 
 def difference(got, wanted, tolerance, names=()):
-    """Where an Outcome is not the wanted one, in words that follow on "with these inputs, ";
-    None if they are equal. `names` are those of the leaves that have gradients."""
-    said = None
+    """The Difference of an Outcome from the wanted one; None if they are equal. `names` are those
+    of the leaves that have gradients."""
     if isinstance(got.value, Raised) or isinstance(wanted.value, Raised):
         kind = getattr(wanted.value, "kind", None)
-        if isinstance(got.value, Raised) and kind != got.value.kind:
-            said = f"your answer raises {got.value.said}"
-        elif not isinstance(got.value, Raised):
-            said = f"your answer returns a result where it must raise {kind}"
-        return said
+        if not isinstance(got.value, Raised):
+            return Difference(
+                f"your answer returns a result where it must raise {kind}", named=True
+            )
+        if kind != got.value.kind:
+            why = reason(got.value)
+            return Difference(f"your answer raises {got.value.said}", bool(why), why)
+        return None
     form = another_form(got.value, wanted.value)
     if form:
-        return f"your result is {form}"
+        return Difference(f"your result is {form}", named=True)
     value = another_value(got.value, wanted.value, tolerance)
     if value:
-        return f"your result {value}"
+        return Difference(f"your result {value}")
     for i, (ours, theirs) in enumerate(zip(got.gradients, wanted.gradients, strict=True)):
         name = f"the gradient of `{names[i]}`" if names else "a gradient"
         if ours is None and theirs is None:
             continue
         # no gradient trains as little as one of zeros
         value = another_value(*filled(ours, theirs), tolerance)
+        said = f"the result is right, but {name}"
         if value and ours is None:
-            value = "is missing"
-        elif value and theirs is None:
-            value = "should not be there"
+            return Difference(f"{said} is missing", named=True, reason=CUT_OFF)
         if value:
-            return f"the result is right, but {name} {value}"
+            return Difference(f"{said} {'should not be there' if theirs is None else value}")
     return None
 
 

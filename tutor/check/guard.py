@@ -32,6 +32,10 @@ class Trouble(Exception):
     """What an answer did that no answer may do; the message is for the learner."""
 
 
+class Unnamed(Trouble):
+    """A wrong answer without a named mistake: numbers only, or an exception without a reason."""
+
+
 class ChangedInPlace(Trouble):
     """A result without a backward pass, because something in it was changed in place."""
 
@@ -47,6 +51,11 @@ class Raised(NamedTuple):
     def said(self):
         where = f", in the line `{self.line}`" if self.line else ""
         return f"{self.kind}: {self.message or 'no message'}{where}"
+
+    @property
+    def vague(self):
+        """0 for a certain message, 1 for all exceptions of its class, 2 for any at all."""
+        return 0 if self.message else 1 + (self.kind == "Exception")
 
     def like(self, mistake):
         """Whether a known mistake that raises is this one; without a message any is meant."""
