@@ -51,7 +51,8 @@ def trouble_with(exercise, answer, hidden=False):
     try:
         look(exercise, answer, HIDDEN_SEED if hidden else SEED)
     except Trouble as trouble:
-        return trouble
+        gap = guard.has_gap(answer)
+        return Trouble(guard.NOT_WRITTEN.format("...")) if gap else trouble
     return None
 
 

@@ -1,6 +1,7 @@
 """Run an answer so that nothing it does reaches the notebook, and say what it tried."""
 
 import _thread
+import ast
 import contextlib
 import copy
 import dis
@@ -11,6 +12,7 @@ import random
 import re
 import signal
 import sys
+import textwrap
 import threading
 import traceback
 from typing import Any, NamedTuple
@@ -85,6 +87,21 @@ def is_blank(answer):
         return False
     steps = {step.opname for step in dis.get_instructions(code)}
     return steps <= {"RESUME", "NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
+
+
+def has_gap(answer):
+    """Does `...` still stand as a line of its own in the code of a function or a class?"""
+    functions = vars(answer).values() if isinstance(answer, type) else [answer]
+    for function in filter(inspect.isroutine, functions):
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        except (OSError, SyntaxError, TypeError):
+            continue  # no source, or a lambda amid a longer line
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+                if node.value.value is ...:
+                    return True
+    return False
 
 
 def gap_of(answer):
