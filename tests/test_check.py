@@ -26,7 +26,15 @@ from tutor.check.__main__ import main
 from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, TEST, WRITE, Exercise, evaluate
 from tutor.check.explain import misconception
 from tutor.exercises import exercises, on_page, order
-from tutor.exercises.audit import audit, trials, verdict
+from tutor.exercises.audit import (
+    ONE_IN,
+    ambiguous,
+    audit,
+    behaviours,
+    enough_named,
+    trials,
+    verdict,
+)
 from tutor.publish import exercises as notebooks
 
 ALL = list(exercises().values())
@@ -45,11 +53,27 @@ BANK = [(e, *trial) for e in ALL for trial in trials(e)]
 )
 def test_bank(exercise, sort, number, code, words):
     """Right answers pass, blank ones fail, and wrong ones are told their mistake."""
-    amiss, message = verdict(exercise, sort, code, words)
-    assert amiss is None, message
+    amiss, trouble = verdict(exercise, sort, code, words)
+    assert amiss is None, trouble
     if sort in ("solution", "right"):
-        amiss, message = verdict(exercise, sort, code, words, hidden=True)
-        assert amiss is None, f"with the hidden inputs: {message}"
+        amiss, trouble = verdict(exercise, sort, code, words, hidden=True)
+        assert amiss is None, f"with the hidden inputs: {trouble}"
+
+
+@each
+def test_the_cases_tell_all_mistakes_apart(exercise):
+    if exercise.kind not in (TEST, EXPLAIN):
+        assert list(ambiguous(exercise, behaviours(exercise))) == []
+
+
+def test_few_wrong_answers_are_told_only_numbers():
+    troubles = [
+        verdict(exercise, sort, code, words)[1]
+        for exercise, sort, _, code, words in BANK
+        if sort == "wrong"
+    ]
+    generic = sum(isinstance(trouble, guard.Unnamed) for trouble in troubles)
+    assert enough_named({"generic": generic, "wrong_answers": len(troubles)})
 
 
 @each
@@ -221,6 +245,30 @@ def dots_at_the_end(X):
     return ...
 
 
+def dots_after_given_lines(X):
+    Y = 2 * X
+    ...
+    return Y
+
+
+def dots_within(X):
+    def once(Y): ...
+
+    return once(X) * 3
+
+
+class DotsInAMethod:
+    def __init__(self, X):
+        self.X = X
+
+    def shape(self): ...
+
+
+def dots_left_over(X):
+    ...
+    return 3 * X[..., :]
+
+
 def exits(X):
     sys.exit(0)
 
@@ -321,6 +369,9 @@ HOSTILE = {
     dots: "put your lines in place of `...`",
     dots_in_a_line: "put your lines in place of `...`",
     dots_at_the_end: "put your lines in place of `...`",
+    dots_after_given_lines: "put your lines in place of `...`",
+    dots_within: "put your lines in place of `...`",
+    DotsInAMethod: "put your lines in place of `...`",
     exits: "leaves the program",
     never_ends: "was stopped after 0.3 seconds",
     never_ends_and_catches: "was stopped after 0.3 seconds",
@@ -440,7 +491,8 @@ def test_answers_that_differ_in_nothing_that_matters_pass():
         print("looking at", X)
         return 3 * X
 
-    for answer in (talks, lambda X: 3 * X.double(), lambda X: X + X + X, torch.nn.Identity()):
+    rest = (lambda X: 3 * X.double(), lambda X: X + X + X, dots_left_over, torch.nn.Identity())
+    for answer in (talks, *rest):
         wanted = make(reference=lambda X: X) if isinstance(answer, torch.nn.Module) else TRIPLE
         assert examine(wanted, answer) is None
 
@@ -645,6 +697,115 @@ def test_mistakes_that_raise_are_told_apart_by_what_they_say():
     for raises, named in ((bare, True), (lambda X: {}[1], False)):
         said = examine(make(mistakes=(("As it may be.", bare),)), raises)
         assert said.startswith("As it may be.") == named
+
+
+def test_of_several_mistakes_that_fit_none_is_guessed():
+    two = (*TRIPLE.mistakes, ("You added it twice.", lambda X: X + X))
+    said = examine(make(mistakes=two), lambda X: 2 * X)
+    assert said.startswith(
+        "Several mistakes look like this one:\n- You doubled.\n- You added it twice.\nExample: "
+    )
+    once = (*TRIPLE.mistakes, ("You doubled.", lambda X: X + X))
+    assert examine(make(mistakes=once), lambda X: 2 * X).startswith("You doubled.\nExample: ")
+    guesses = make(kind=PREDICT, reference=3, mistakes=(("A.", 4), ("B.", 4.0), ("C.", 5)))
+    assert examine(guesses, 4) == "Several mistakes look like this one:\n- A.\n- B."
+    assert examine(guesses, 5) == "C."
+
+
+def test_a_mistake_with_a_certain_exception_goes_before_any_exception():
+    def raising(*error):
+        def fail(X):
+            raise error[0](*error[1:])
+
+        return fail
+
+    any_at_all = ("Any.", raising(Exception))
+    any_value = ("Any value.", raising(ValueError))
+    certain = ("This value.", raising(ValueError, "this"))
+    exercise = make(mistakes=(any_at_all, any_value, certain))
+    for error, message in [
+        ((ValueError, "this"), "This value."),
+        ((ValueError, "that"), "Any value."),
+        ((KeyError, "this"), "Any."),
+    ]:
+        assert examine(exercise, raising(*error)).startswith(f"{message}\n")
+
+
+def unpacks(X):
+    N, T, d = X.shape
+    return 3 * X
+
+
+def goes_back_twice(X):
+    W = torch.ones(2, requires_grad=True)
+    loss = (W**2).sum()
+    loss.backward()
+    loss.backward()
+
+
+def asks_before_it_knows(X):
+    Y = Z  # noqa: F821, F841
+    Z = X  # noqa: F841
+
+
+REASONS = {
+    unpacks: "The left side has 3 names and only 1 came.",
+    (lambda X: [a for a, b in [(1, 2, 3)]]): "the tensor may have more dimensions in front",
+    (lambda X: torch.ones(2, 3) @ torch.ones(2, 3)): "The left matrix is 2x3, the right one 2x3",
+    (lambda X: torch.ones(2, 2, 3) @ torch.ones(2, 2, 3)): "should be [2, 3] and is [2, 2]",
+    (lambda X: X + torch.ones(5)): "The two sides have 2 and 5 numbers in dimension 0",
+    (lambda X: X.double() @ X): "give both one dtype",
+    (lambda X: X.double()[None] @ torch.ones(2, 2)): "give both one dtype",
+    (lambda X: 3 * X if X > 0 else X): "`torch.equal(a, b)`, `.all()` or `.any()`",
+    (lambda X: torch.ones(2, 3).mT.view(6)): "use `reshape`, or `contiguous()` first",
+    (lambda X: print(X).shape): "Something in that line is None",
+    (lambda X: print(X) * X): "Something in that line is None",
+    (lambda X: torch.sqrt(3) * X): "use `math.sqrt`",
+    (lambda X: torch.relu([1.0])): "this is of type list",
+    (lambda X: [x for x in 3]): "put it into a list",
+    (lambda X: {}[("a", "b")]): "has no entry for ('a', 'b')",
+    (lambda X: [1][3]): "a loop that reads `x[i + 1]` stops one step earlier",
+    (lambda X: X[7]): "Dimension 0 has 2 entries, counted from 0, so there is no place 7",
+    (lambda X: X.sum(3)): "has no dimension 3",
+    (lambda X: F.embedding(torch.tensor([9]), torch.ones(2, 2))): "too large for the table",
+    (lambda X: torch.mm(X[None, None], X)): "`@` also works with more dimensions",
+    goes_back_twice: "compute the result anew",
+    (lambda X: torch.ones(2).sum().backward()): "has cut it off",
+    (lambda X: X[X]): "`.long()` makes ids",
+    (lambda X: [1] & [2]): "make `set(...)` of each",
+    (lambda X: X + (1,)): "does not work between the types Tensor and tuple",
+    (lambda X, Y: X): "A call leaves out 'Y'",
+    (lambda: 1): "A call hands over more than the function takes",
+    (lambda X: X.softmax(axes=1, dim=-1)): "has no argument named `axes`",
+    (lambda X: X.foo): "Nothing is called `foo` there",
+    (lambda X: [1].shape): "What has the type list has no `shape`",
+    (lambda X: X(1)): "Brackets after a name call it",
+    asks_before_it_knows: "`Z` is used before it gets a value",
+    (lambda X: undefined_name): "Nothing is called `undefined_name` here",  # noqa: F821
+    (lambda X: torch.zeros(len(X) / 2)): "divide with `//`",
+    (lambda X: range(2.0)): "divide with `//`",
+    (lambda X: torch.tensor([[1, 2], [3]])): "The rows have different lengths, 2 and 1",
+    (lambda X: torch.cat([X, X[None]])): "One tensor has 1 dimensions, the other 2",
+    (lambda X: ~X): "A mask is a boolean tensor",
+    (lambda X: X.masked_fill(X, 0)): "A mask is a boolean tensor",
+    (lambda X: json.loads("{")): "no whole piece of JSON",
+    (lambda X: 1 / 0): "",
+}
+
+
+@pytest.mark.parametrize("answer", REASONS, ids=[f"{i:02}" for i in range(len(REASONS))])
+def test_exceptions_are_told_what_they_mean(answer):
+    """Where we know it; the line of the answer and the example stay."""
+    said = examine(make(mistakes=()), answer)
+    first, *rest = said.splitlines()
+    assert first.startswith("Your answer raises ") and rest[-1].startswith("Example: with X = [1")
+    assert len(rest) == 1 + bool(REASONS[answer])
+    assert REASONS[answer].lower() in rest[0].lower() and len(rest[0].split()) < 45
+
+
+def test_the_reason_stands_behind_what_a_test_raises():
+    said = examine(TEST_OF_TRIPLE, lambda triple: triple(FIXED)[7])
+    assert said.endswith("so there is no place 7: it may be another dimension that you mean.")
 
 
 def test_what_is_changed_is_told_how_to_be_spared():
@@ -1015,10 +1176,50 @@ def test_audit_counts_every_sort_of_defect(capsys):
         },
         right=("def triple(X): return 2.9 * X",),
     )
-    assert audit([bad]) == {
-        "exercises": 1, "wrong_answers": 3, "alternatives": 1, "mutants": 0,
-        "slipped": 1, "unnamed": 1, "rejected": 1, "blank_passes": 1,
+    counts = audit([bad])
+    assert counts == {
+        "exercises": 1, "wrong_answers": 3, "alternatives": 1, "mutants": 0, "generic": 1,
+        "coincidences": 0, "slipped": 1, "unnamed": 1, "rejected": 1, "blank_passes": 1,
+        "ambiguous": 0,
     }  # fmt: skip
+    assert not enough_named(counts) and enough_named(counts | {"wrong_answers": ONE_IN})
+
+
+def test_audit_finds_mistakes_that_no_case_tells_apart(capsys):
+    """Also where one of them is no mistake at all, as far as the cases go."""
+    doubled = ("You added it twice.", lambda X: X + X)
+    same = ("You added three.", lambda X: X + 2 * X)
+    again = ("You doubled.", lambda X: X + X)
+    assert audit([make(mistakes=(*TRIPLE.mistakes, again))])["ambiguous"] == 0
+    assert audit([make(mistakes=(*TRIPLE.mistakes, doubled))])["ambiguous"] == 1
+    assert "(You doubled.) and (You added it twice.)" in capsys.readouterr().out
+    assert audit([make(mistakes=(*TRIPLE.mistakes, same))])["ambiguous"] == 1
+    assert "(what is right) and (You added three.)" in capsys.readouterr().out
+    numbers = make(kind=PREDICT, reference=7, mistakes=(("One.", 5), ("Two.", torch.tensor(5.0))))
+    assert audit([numbers])["ambiguous"] == 1
+
+
+def test_audit_lists_numbers_that_two_mistakes_make_together(capsys):
+    """Of 7, one mistake takes 2 and one 3: whoever makes both is told of a third."""
+
+    def count(*numbers, **fields):
+        mistakes = tuple((f"That is {n}.", n) for n in numbers)
+        return audit([make(kind=PREDICT, mistakes=mistakes, **fields)])["coincidences"]
+
+    assert count(5, 4, 3, reference=7) == 0
+    assert count(5, 4, 2, reference=7) == 1
+    assert "both of (That is 5.) (That is 4.) give what (That is 2.) gives" in (
+        capsys.readouterr().out
+    )
+    assert count(5, 4, 9, reference=7) == 1
+    assert "the sum of (That is 5.) (That is 4.) is what (That is 9.)" in capsys.readouterr().out
+    assert count([5, 1], [4, 1], [2, 1], reference=[7, 1]) == 1
+    assert count([5, 1], [4, 1], [2, 2], reference=[7, 1]) == 0
+    written = make(
+        cases=lambda: [(1,), (2,)], reference=lambda n: 7 * n,
+        mistakes=tuple((f"It is {k}.", lambda n, k=k: k * n) for k in (5, 4, 2)),
+    )  # fmt: skip
+    assert audit([written])["coincidences"] == 1
 
 
 def test_audit_counts_mutants():
@@ -1027,7 +1228,7 @@ def test_audit_counts_mutants():
 
 
 def test_audit_command_line(monkeypatch, capsys):
-    bank = {f"def triple(X): return {n} * X": "" for n in (4, 5, 6)}
+    bank = {f"def triple(X): return {n}": "" for n in "456"}
     monkeypatch.setattr("tutor.check.__main__.chapters", lambda: ["02"])
     monkeypatch.setattr("tutor.check.__main__.places", lambda: {"triple": "02"})
     monkeypatch.setattr("tutor.check.__main__.find", lambda _: make(wrong=bank))
@@ -1037,5 +1238,9 @@ def test_audit_command_line(monkeypatch, capsys):
     bank["def triple(X): return X + X + X"] = ""
     assert main(["--audit", "--messages"]) == 1
     said = capsys.readouterr().out
-    assert "return 5 * X\n>> Your result at [0] is 5, not 3." in said
+    assert "return 5\n>> Your result is an int; a tensor is wanted." in said
     assert json.loads(said.splitlines()[-1])["slipped"] == 1
+    del bank["def triple(X): return X + X + X"]
+    bank["def triple(X): return 5 * X"] = ""
+    assert main(["--audit"]) == 1
+    assert "1 wrong answers are told only numbers; one in 15 may be" in capsys.readouterr().out

@@ -1,11 +1,18 @@
 """Are the checks themselves right? Each is given the whole bank of right and wrong answers."""
 
+import itertools
+import math
 import time
 
-from tutor.check import examine
-from tutor.check.exercise import EXPLAIN, evaluate
+import torch
 
-ZERO = ("slipped", "unnamed", "rejected", "blank_passes")
+from tutor.check.examine import SEED, alike, draw, put_plainly, trouble_with
+from tutor.check.exercise import EXPLAIN, PREDICT, TEST, evaluate
+from tutor.check.guard import Outcome, Unnamed, attempt
+
+ZERO = ("slipped", "unnamed", "rejected", "blank_passes", "ambiguous")
+COUNTS = ("exercises", "wrong_answers", "alternatives", "mutants", "generic", "coincidences", *ZERO)
+ONE_IN = 15  # of the wrong answers may be told no more than numbers
 
 
 def trials(exercise):
@@ -22,13 +29,75 @@ def trials(exercise):
 
 
 def verdict(exercise, sort, code, words, hidden=False):
-    """The count of the audit that this trial belongs to, None if all is well, and the message."""
-    message = examine(exercise, evaluate(exercise, code), hidden=hidden)
+    """The count of the audit that this trial belongs to, None if all is well, and the Trouble."""
+    trouble = trouble_with(exercise, evaluate(exercise, code), hidden=hidden)
     if sort in ("solution", "right"):
-        return message and "rejected", message
-    if message is None:
-        return "blank_passes" if sort == "blank" else "slipped", message
-    return None if words.lower() in message.lower() else "unnamed", message
+        return trouble and "rejected", trouble
+    if trouble is None:
+        return "blank_passes" if sort == "blank" else "slipped", trouble
+    return None if words.lower() in str(trouble).lower() else "unnamed", trouble
+
+
+def behaviours(exercise):
+    """(message, Outcomes in all cases) of what is right, whose message is None, and of each
+    mistake."""
+    if exercise.kind == PREDICT:
+        values = [(None, exercise.reference), *exercise.mistakes]
+        return [(message, [Outcome(put_plainly(value, value))]) for message, value in values]
+    cases = draw(exercise, SEED)
+    return [
+        (message, [attempt(exercise, function, case) for case in cases])
+        for message, function in [(None, exercise.reference), *exercise.mistakes]
+    ]
+
+
+def same(ones, others, tolerance):
+    """Whether two lists of Outcomes are one behaviour, as certain about what they raise."""
+    return all(
+        alike(a, b, tolerance) and getattr(a.value, "vague", 0) == getattr(b.value, "vague", 0)
+        for a, b in zip(ones, others, strict=True)
+    )
+
+
+def ambiguous(exercise, known):
+    """Yield the pairs of messages of which the cases cannot tell which is meant."""
+    for (one, ours), (other, theirs) in itertools.combinations(known, 2):
+        if one != other and same(ours, theirs, exercise.tolerance):
+            yield one or "what is right", other
+
+
+def coincidences(exercise, known):
+    """Yield, of an exercise whose results are numbers, the mistakes whose number two others make
+    together: by the sum of what they go wrong, or by the sum of their numbers."""
+    (_, right), *mistakes = known
+    right = numbers_in([outcome.value for outcome in right])
+    rows = {message: numbers_in([o.value for o in outcomes]) for message, outcomes in mistakes}
+    rows = {
+        message: row for message, row in rows.items() if row and right and len(row) == len(right)
+    }
+
+    def equal(*pair):
+        return all(map(lambda a, b: math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9), *pair))
+
+    for (one, ours), (other, theirs) in itertools.combinations(rows.items(), 2):
+        for third, row in rows.items():
+            if third in (one, other):
+                continue
+            if equal([a + b - r for a, b, r in zip(ours, theirs, right, strict=True)], row):
+                yield f"both of ({one}) ({other}) give what ({third}) gives"
+            elif equal([a + b for a, b in zip(ours, theirs, strict=True)], row):
+                yield f"the sum of ({one}) ({other}) is what ({third}) gives"
+
+
+def numbers_in(value):
+    """The numbers of a result, in lists or alone, as one list; [] if it holds anything else."""
+    if isinstance(value, torch.Tensor) and value.numel() == 1:
+        value = value.item()
+    if isinstance(value, list | tuple):
+        parts = [numbers_in(item) for item in value]
+        return sum(parts, []) if all(parts) else []
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return [value] if is_number and math.isfinite(value) else []
 
 
 def audit(chosen, say=print, messages=False):
@@ -36,7 +105,7 @@ def audit(chosen, say=print, messages=False):
 
     messages: also say what each wrong answer is told.
     """
-    counts = dict.fromkeys(("exercises", "wrong_answers", "alternatives", "mutants", *ZERO), 0)
+    counts = dict.fromkeys(COUNTS, 0)
     slowest = (0.0, "")
     for exercise in chosen:
         counts["exercises"] += 1
@@ -45,14 +114,32 @@ def audit(chosen, say=print, messages=False):
         counts["mutants"] += len(exercise.mutants)
         for sort, number, code, words in trials(exercise):
             start = time.perf_counter()
-            amiss, message = verdict(exercise, sort, code, words)
+            amiss, trouble = verdict(exercise, sort, code, words)
             slowest = max(slowest, (time.perf_counter() - start, exercise.name))
             if messages and sort in ("blank", "wrong"):
-                say(f"---- {exercise.name}, {sort} {number}\n{code.strip()}\n>> {message}")
+                say(f"---- {exercise.name}, {sort} {number}\n{code.strip()}\n>> {trouble}")
             if amiss:
                 counts[amiss] += 1
-                say(f"{exercise.name}, {sort} {number}: {amiss}; the message was: {message}")
+                say(f"{exercise.name}, {sort} {number}: {amiss}; the message was: {trouble}")
+            if sort == "wrong" and isinstance(trouble, Unnamed):
+                counts["generic"] += 1
+                say(f"{exercise.name}, {sort} {number}: generic; the message was: {trouble}")
+        if exercise.kind not in (TEST, EXPLAIN):
+            known = behaviours(exercise)
+            for one, other in ambiguous(exercise, known):
+                counts["ambiguous"] += 1
+                say(f"{exercise.name}: ambiguous, ({one}) and ({other})")
+            for words in coincidences(exercise, known):
+                counts["coincidences"] += 1
+                say(f"{exercise.name}: coincidence, {words}")
         if exercise.kind != EXPLAIN and len(exercise.wrong) < 3:
             say(f"{exercise.name}: {len(exercise.wrong)} wrong answers, at least 3 are wanted")
+    if not enough_named(counts):
+        say(f"{counts['generic']} wrong answers are told only numbers; one in {ONE_IN} may be")
     say(f"slowest check: {slowest[0]:.2f} s ({slowest[1]})")
     return counts
+
+
+def enough_named(counts):
+    """Whether at most one wrong answer in fifteen gets a message that names no mistake."""
+    return counts["generic"] * ONE_IN <= counts["wrong_answers"]
