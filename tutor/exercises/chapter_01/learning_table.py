@@ -115,6 +115,10 @@ def learning_table(W):
             lambda W: _layer(W.T.contiguous()),
         ),
         (
+            "Return the layer, an `nn.Embedding`: a Parameter is its table alone.",
+            nn.Parameter,
+        ),
+        (
             "There is a new row in front of W, so that every id now means the word before.",
             lambda W: _layer(torch.cat([torch.zeros_like(W[:1]), W])),
         ),
@@ -167,7 +171,7 @@ def learning_table(W):
         """\
 def learning_table(W):
     return nn.Parameter(W)
-""": "nn.Embedding must be returned",
+""": "its table alone",
     },
     right=(
         """\
