@@ -103,6 +103,13 @@ def sub_layer(X, norm, work, norm_first):
             lambda X, norm, work, norm_first: norm(X) + work(norm(X)),
         ),
         (
+            "The result is right, but no gradient passes the work: `no_grad` or `detach` cuts it "
+            "off, and neither the work nor what stands before it learns from there.",
+            lambda X, norm, work, norm_first: (
+                X + work(norm(X)).detach() if norm_first else norm(X + work(X).detach())
+            ),
+        ),
+        (
             "The residual is missing: add X to what the work returns.",
             lambda X, norm, work, norm_first: work(norm(X)) if norm_first else norm(work(X)),
         ),
@@ -228,7 +235,7 @@ def sub_layer(X, norm, work, norm_first):
     with torch.no_grad():
         Y = work(norm(X)) if norm_first else work(X)
     return X + Y if norm_first else norm(X + Y)
-""": "the gradient of `X`",
+""": "no gradient passes the work",
     },
     right=(
         """\
