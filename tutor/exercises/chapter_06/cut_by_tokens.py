@@ -42,6 +42,7 @@ def _cases_of_pairs():
     yield [_pair(1, 1)] * 7, 6
     yield [_pair(0, 1), _pair(2, 2), _pair(2, 3), _pair(4, 4), _pair(9, 3)], 8
     yield [_pair(n // 3, n // 4) for n in range(30)], 24
+    yield [_pair(n // 4, n // 3) for n in range(30)], 24
     yield [], 5
 
 
@@ -198,6 +199,16 @@ def cut_by_tokens(pairs, max_tokens):
             groups.append([pair])
     return groups
 """: "takes a place too",
+        """\
+def cut_by_tokens(pairs, max_tokens):
+    groups = []
+    for pair in pairs:
+        if groups and (len(pair[0]) + 1) * (len(groups[-1]) + 1) <= max_tokens:
+            groups[-1].append(pair)
+        else:
+            groups.append([pair])
+    return groups
+""": "the source alone",
         """\
 def cut_by_tokens(pairs, max_tokens):
     groups = []

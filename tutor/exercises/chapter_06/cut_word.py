@@ -117,6 +117,7 @@ def _cases_of_words():
     yield " aB ab\n", [("a", "b"), ("a", "B")]
     yield "\N{LATIN SMALL LETTER E WITH ACUTE}t", [("é", "t")]
     yield "e\N{COMBINING ACUTE ACCENT}t", [("é", "t"), ("e", "t")]  # looks like é, and is no é
+    yield "été", [("é", "t"), ("t", "e")]  # each é is one letter
 
 
 cut_word = Exercise(
