@@ -96,13 +96,12 @@ def _leave(mode, first=True):
 
 
 def _outermost(after):
-    """Set the attribute of one module, and then to `after`, or to what it was."""
+    """Set the attribute of one module, and then to `after`."""
 
     def answer(model, X):
-        was_training = model.training
         model.training = False
         Y = model(X)
-        model.training = was_training if after is None else after
+        model.training = after
         return Y
 
     return answer
@@ -174,7 +173,8 @@ def steady_results(model, X):
     draws=True,
     mistakes=(
         (
-            "As it was: a model in training mode gives two results in two calls.",
+            "As it was: a model in training mode gives two results in two calls. (Setting "
+            "`training` of the model itself reaches none of its parts; `eval()` does.)",
             EXHIBITS["translate_a_sentence"].wrong,
         ),
         (
@@ -247,11 +247,6 @@ def steady_results(model, X):
             "The result is right, but `requires_grad_(False)` stays: the parameters no longer "
             "learn. `no_grad` was right, and does not last.",
             _without_gradients,
-        ),
-        (
-            "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
-            "dropout within.",
-            _outermost(None),
         ),
         (
             "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
