@@ -78,7 +78,8 @@ def propose(tokens, total, log_p):
     call=_in_order,
     mistakes=(
         (
-            "A beam that has ended goes on here. By rule 2 it proposes itself, unchanged.",
+            "A beam that has ended goes on here. By rule 2 it proposes itself, unchanged. "
+            '(`tokens[-1:]` is a tuple: compare with `("[EOS]",)`, not with a text.)',
             _never_ended,
         ),
         (
@@ -126,13 +127,6 @@ def propose(tokens, total, log_p):
                 [(tokens, total)] if tokens[-1] == "[EOS]" else _never_ended(tokens, total, log_p)
             ),
         ),
-        (
-            '`tokens[-1:]` is a tuple, so it never equals a text: compare with `("[EOS]",)`, or '
-            "take `tokens[-1]` where there is one.",
-            lambda tokens, total, log_p: (
-                [(tokens, total)] if tokens[-1:] == "[EOS]" else _never_ended(tokens, total, log_p)
-            ),
-        ),
     ),
     wrong={
         """\
@@ -142,6 +136,12 @@ def propose(tokens, total, log_p):
         proposals.append((tokens + (token,), total + log_p[token]))
     return proposals
 """: "goes on here",
+        """\
+def propose(tokens, total, log_p):
+    if tokens[-1:] == "[EOS]":
+        return [(tokens, total)]
+    return [((*tokens, token), total + step) for token, step in log_p.items()]
+""": "is a tuple",
         """\
 def propose(tokens, total, log_p):
     if "[EOS]" in tokens:
