@@ -82,6 +82,7 @@ def gradient_of_table(ids, G, vocab_size):
 ''',
     reference=_gradient_of_table,
     cases=_cases_of_gradients,
+    draws=True,  # as a new nn.Embedding does
     mistakes=(
         (
             "A word that occurs several times keeps its last gradient alone; its gradients add "
@@ -233,6 +234,12 @@ def gradient_of_table(ids, G, vocab_size):
 """: "a sparse tensor",
     },
     right=(
+        """\
+def gradient_of_table(ids, G, vocab_size):
+    layer = nn.Embedding(vocab_size, G.shape[-1], dtype=G.dtype)
+    (layer(ids) * G).sum().backward()
+    return layer.weight.grad
+""",
         """\
 def gradient_of_table(ids, G, vocab_size):
     grad = torch.zeros(vocab_size, G.shape[-1], dtype=G.dtype)
