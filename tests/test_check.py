@@ -769,7 +769,7 @@ REASONS = {
     (lambda X: X.sum(3)): "has no dimension 3",
     (lambda X: F.embedding(torch.tensor([9]), torch.ones(2, 2))): "too large for the table",
     (lambda X: torch.mm(X[None, None], X)): "`@` also works with more dimensions",
-    goes_back_twice: "compute the result anew",
+    goes_back_twice: "Compute the result anew before the next one",
     (lambda X: torch.ones(2).sum().backward()): "has cut it off",
     (lambda X: X[X]): "`.long()` makes ids",
     (lambda X: [1] & [2]): "make `set(...)` of each",

@@ -231,8 +231,8 @@ REASONS = [
     # gradients, and parts of PyTorch
     (
         r"backward through the graph a second time",
-        "One result has one backward pass: compute the result anew before the next `backward()`. "
-        "What is carried from step to step needs `.detach()`.",
+        "One result has one backward pass. Compute the result anew before the next one, or keep it "
+        "with `retain_graph=True`; what is carried from step to step needs `.detach()`.",
     ),
     (
         r"does not require grad and does not have a grad_fn",
