@@ -170,7 +170,8 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
         raise Trouble(NOT_WRITTEN.format(gap_of(answer)))
     if called:
         name = min(called)
-        private = name.startswith("_") or "<" in name
+        ours = name == getattr(exercise.reference, "__qualname__", "")
+        private = ours and (name.startswith("_") or "<" in name)
         what = "the solution of this check" if private else f"`{name}`"
         raise Trouble(
             f"Your answer calls {what}, which is what you are asked to write. "

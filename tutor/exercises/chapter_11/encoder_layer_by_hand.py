@@ -334,7 +334,7 @@ def encoder_layer_by_hand(layer, X, padding):
         return torch._transformer_encoder_layer_fwd(
             X, A.embed_dim, h, *weights, False, layer.norm_first, 1e-5, *norms, *feed,
             padding, 1)
-""": "Write its steps yourself",
+""": "calls `_transformer_encoder_layer_fwd`",
         """\
 def encoder_layer_by_hand(layer, X, padding):
     from threading import Thread
