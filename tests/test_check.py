@@ -10,6 +10,7 @@ import threading
 import time
 from decimal import Decimal
 from fractions import Fraction
+from unittest.mock import ANY
 
 import house_rules
 import nbformat
@@ -712,6 +713,23 @@ def test_of_several_mistakes_that_fit_none_is_guessed():
     assert examine(guesses, 5) == "C."
 
 
+def test_a_mistake_that_leaves_less_open_goes_before_the_others(capsys):
+    """Such as those with ANY, which equals everything, for what is told of all other guesses."""
+    exercise = make(
+        kind=PREDICT, reference=[4, 6], solution="triple = [4, 6]", stub="triple = None",
+        mistakes=(
+            ("Both.", [ANY, ANY]), ("Not 8.", [8, ANY]), ("The width.", [4, ANY]),
+            ("Turned.", [6, 4]),
+        ),
+    )  # fmt: skip
+    for guess, message in [([6, 4], "Turned."), ([8, 6], "Not 8."), ([4, 8], "The width.")]:
+        assert examine(exercise, guess) == message
+    assert examine(exercise, [1, 2]) == "Both." and examine(exercise, [4, 6]) is None
+    assert audit([exercise])["ambiguous"] == 0
+    overlap = make(kind=PREDICT, reference=[4, 6], mistakes=(("A.", [1, ANY]), ("B.", [ANY, 2])))
+    assert "- A.\n- B." in examine(overlap, [1, 2])
+
+
 def test_a_mistake_with_a_certain_exception_goes_before_any_exception():
     def raising(*error):
         def fail(X):
@@ -763,6 +781,7 @@ REASONS = {
     (lambda X: torch.sqrt(3) * X): "use `math.sqrt`",
     (lambda X: torch.relu([1.0])): "this is of type list",
     (lambda X: [x for x in 3]): "put it into a list",
+    (lambda X: len(3)): "and this is of type int",
     (lambda X: {}[("a", "b")]): "has no entry for ('a', 'b')",
     (lambda X: [1][3]): "a loop that reads `x[i + 1]` stops one step earlier",
     (lambda X: X[7]): "Dimension 0 has 2 entries, counted from 0, so there is no place 7",

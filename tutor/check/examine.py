@@ -32,6 +32,9 @@ from tutor.check.reasons import reason
 SEED, HIDDEN_SEED = 20, 1706
 WORDS = 12  # that an explanation has at least
 CRASHED = ""  # how a test fails a function by another exception than its own
+# What equals its like alone; other objects in a known mistake may stand for many values.
+DATA = (int, float, complex, str, bytes, dict, set, Fraction, Decimal)
+DATA += (torch.Tensor, torch.dtype, torch.nn.Module, np.ndarray, np.generic)
 SMALL = 24  # numbers of all tensors together, if a message shows them in full
 
 
@@ -81,11 +84,11 @@ def look_at_prediction(exercise, answer, seed):
     if form:
         raise Trouble(f"Your prediction is {form}.")
     if another_value(answer, right, tolerance):
-        fitting = [
-            message
-            for message, guess in exercise.mistakes
-            if alike(Outcome(answer), Outcome(put_plainly(guess, guess)), tolerance)
-        ]
+        fitting = []
+        for message, guess in exercise.mistakes:
+            guess = put_plainly(guess, guess)
+            if alike(Outcome(answer), Outcome(guess), tolerance):
+                fitting.append((openness(guess), message))
         if fitting:
             raise named(fitting)
         raise Unnamed(
@@ -122,7 +125,7 @@ def look_at_behaviour(exercise, answer, seed):
             wrong = difference(outcomes[-1], expected, exercise.tolerance, leaves)
             example = f"Example: with {describe(names, case)}"
     if wrong:
-        fitting = messages_that_fit(exercise, cases, outcomes)
+        fitting = mistakes_that_fit(exercise, cases, outcomes)
         if fitting:
             raise named(fitting, f"\n{example}, {wrong.words}.")
         said = f"{wrong.words[0].upper()}{wrong.words[1:]}."
@@ -136,31 +139,38 @@ def look_at_behaviour(exercise, answer, seed):
             raise Trouble(message)
 
 
-def messages_that_fit(exercise, cases, outcomes):
-    """What is said of the known mistakes that behave the same in all cases, each message once.
-
-    A mistake that raises a certain exception goes before one that stands for many.
-    """
-    fitting = []  # (how vague the mistake is, message)
+def mistakes_that_fit(exercise, cases, outcomes):
+    """(how much it leaves open, message) of each known mistake that behaves the same."""
+    fitting = []
     for message, mistake in exercise.mistakes:
-        vague = 0
+        left_open = 0
         for case, outcome in zip(cases, outcomes, strict=True):
             known = attempt(exercise, mistake, case)
             if not alike(outcome, known, exercise.tolerance):
                 break
-            vague = max(vague, getattr(known.value, "vague", 0))
+            left_open = max(left_open, openness(known.value))
         else:
-            fitting.append((vague, message))
-    least = min((vague for vague, _ in fitting), default=0)
-    return list(dict.fromkeys(message for vague, message in fitting if vague == least))
+            fitting.append((left_open, message))
+    return fitting
+
+
+def openness(value):
+    """How much a known mistake leaves open: its exception, or items that equal many values, as
+    `unittest.mock.ANY` does. A mistake that leaves less open goes before the others."""
+    if isinstance(value, Raised):
+        return 0 if value.message else 1 + (value.kind == "Exception")
+    if isinstance(value, list | tuple):
+        return sum(map(openness, value))
+    return 0 if value is None or isinstance(value, DATA) else 1
 
 
 def named(fitting, example=""):
-    """The Trouble of an answer that behaves as these messages say: of several we guess none."""
-    fitting = list(dict.fromkeys(fitting))
-    if len(fitting) == 1:
-        return Trouble(fitting[0] + example)
-    either = "\n".join(f"- {message}" for message in fitting)
+    """The Trouble of an answer that behaves as these mistakes do: of several we guess none."""
+    least = min(left_open for left_open, _ in fitting)
+    messages = list(dict.fromkeys(said for left_open, said in fitting if left_open == least))
+    if len(messages) == 1:
+        return Trouble(messages[0] + example)
+    either = "\n".join(f"- {message}" for message in messages)
     return Unnamed(f"Several mistakes look like this one:\n{either}{example}")
 
 

@@ -49,6 +49,7 @@ class Exercise:
     cases: Callable = lambda: [()]  # yields tuples of arguments, smallest first, freshly drawn
     # (message, a callable that makes the mistake). What it raises must say the same as the answer's
     # exception; without a message any of that class is meant, as a bare Exception means any at all.
+    # Of several that fit, the one that leaves least open is named; of two such, none.
     mistakes: tuple[tuple[str, Any], ...] = ()
     wrong: dict[str, str] = field(default_factory=dict)  # code: words that its message must hold
     right: tuple[str, ...] = ()  # other code that is right

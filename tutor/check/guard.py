@@ -54,11 +54,6 @@ class Raised(NamedTuple):
         where = f", in the line `{self.line}`" if self.line else ""
         return f"{self.kind}: {self.message or 'no message'}{where}"
 
-    @property
-    def vague(self):
-        """0 for a certain message, 1 for all exceptions of its class, 2 for any at all."""
-        return 0 if self.message else 1 + (self.kind == "Exception")
-
     def like(self, mistake):
         """Whether a known mistake that raises is this one; without a message any is meant."""
         same = mistake.message in ("", self.message)

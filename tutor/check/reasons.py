@@ -60,9 +60,13 @@ REASONS = [
         "Nothing is called `{0}` there: look at its spelling, and at what stands before the dot.",
     ),
     (
-        r"'(int|float)' object is not (?:iterable|subscriptable)|object of type '(int|float)' has",
-        "One number has no items to loop over, to count or to pick: put it into a list, as `[x]`, "
-        "or use `range(x)`.",
+        r"'(int|float)' object is not (?:iterable|subscriptable)",
+        "One number has no items to loop over or to pick: put it into a list, as `[x]`, or use "
+        "`range(x)`.",
+    ),
+    (
+        r"object of type '(.+?)' has no len\(\)",
+        "`len` counts the items of a list, a text or a tensor, and this is of type {0}.",
     ),
     (
         r"unsupported operand type\(s\) for &: 'list'",

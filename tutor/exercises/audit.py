@@ -3,10 +3,11 @@
 import itertools
 import math
 import time
+from unittest.mock import ANY
 
 import torch
 
-from tutor.check.examine import SEED, alike, draw, put_plainly, trouble_with
+from tutor.check.examine import SEED, alike, draw, openness, put_plainly, trouble_with
 from tutor.check.exercise import EXPLAIN, PREDICT, TEST, evaluate
 from tutor.check.guard import Outcome, Unnamed, attempt
 
@@ -52,11 +53,23 @@ def behaviours(exercise):
 
 
 def same(ones, others, tolerance):
-    """Whether two lists of Outcomes are one behaviour, as certain about what they raise."""
+    """Whether two lists of Outcomes are one behaviour, and leave as much open.
+
+    Of what says by itself what it equals, only ANY can be compared.
+    """
     return all(
-        alike(a, b, tolerance) and getattr(a.value, "vague", 0) == getattr(b.value, "vague", 0)
+        openness(a.value) == openness(b.value)
+        and can_be_compared(a.value)
+        and can_be_compared(b.value)
+        and alike(a, b, tolerance)
         for a, b in zip(ones, others, strict=True)
     )
+
+
+def can_be_compared(value):
+    if isinstance(value, list | tuple):
+        return all(map(can_be_compared, value))
+    return value is ANY or not openness(value)
 
 
 def ambiguous(exercise, known):
