@@ -173,8 +173,8 @@ def steady_results(model, X):
     draws=True,
     mistakes=(
         (
-            "As it was: a model in training mode gives two results in two calls. (Setting "
-            "`training` of the model itself reaches none of its parts; `eval()` does.)",
+            "As it was: a model in training mode gives two results in two calls. Setting "
+            "`training` of the model itself reaches none of its parts; `eval()` does.",
             EXHIBITS["translate_a_sentence"].wrong,
         ),
         (

@@ -79,7 +79,7 @@ def propose(tokens, total, log_p):
     mistakes=(
         (
             "A beam that has ended goes on here. By rule 2 it proposes itself, unchanged. "
-            '(`tokens[-1:]` is a tuple: compare with `("[EOS]",)`, not with a text.)',
+            '`tokens[-1:]` is a tuple: compare with `("[EOS]",)`, not with a text.',
             _never_ended,
         ),
         (
