@@ -2,7 +2,6 @@
 
 ON_PAGE = ("count_pairs", "make_batch", "cut_by_tokens")
 ORDER = (
-    "cut_word",
     "test_tokenizer",
     "better_vocabulary",
     "mend_collate",

@@ -36,6 +36,7 @@ def _guesses():
         message = " ".join(filter(None, (_SIZES[size], words)))
         if message:
             yield message, [size, number(ids, loss)]
+            yield message, [size, round(number(ids, loss), 1)]
 
 
 better_vocabulary = Exercise(
@@ -47,7 +48,7 @@ better_vocabulary = Exercise(
     goal="Compare models that cut text into different pieces.",
     difficulty=3,
     importance=4,
-    minutes=7,
+    minutes=5,
     text="""\
 Four runs of one small translator, on the same 6,000 captions, for the same 150 steps. Only the size
 of the vocabulary differs. Measured on the same 500 new captions, in French:
@@ -72,7 +73,7 @@ to one decimal.""",
         "How many ids does a mean sentence have?",
         "Multiply the last two columns in each row. The smallest product wins.",
     ),
-    stub="better_vocabulary = None  # a list of two, such as [300, 2.3]",
+    stub="better_vocabulary = None  # a list of two, such as [1000, 123.4]",
     solution="better_vocabulary = [2400, 11.62 * 3.123]  # the products: 84.3, 59.3, 48.4, 36.3",
     because=(
         "36.3 nats a sentence; the colleague's 300 costs 84.3. After 600 steps the four write 0, "
@@ -87,6 +88,8 @@ to one decimal.""",
     ),
     wrong={
         "better_vocabulary = [300, 2.309]": "lowest loss an id",
+        "better_vocabulary = [300, 2.3]": "lowest loss an id",
+        "better_vocabulary = [2400, 3.1]": "Asked for is that of a sentence",
         "better_vocabulary = [300, 36.5 * 2.309]": "36 times a sentence",
         "better_vocabulary = [2400, 3.123]": "Asked for is that of a sentence",
         "better_vocabulary = [2400, 52.4]": "those are bits",

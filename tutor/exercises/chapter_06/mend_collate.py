@@ -39,11 +39,20 @@ ORDER, CUT, MARKS = (
         "target": "The long target keeps its mark, the long source does not.",
         "uncut": "Nothing is cut: rows are longer than max_len.",
         "short": "The longest rows are shorter than they may be: max_len - 1 words and the mark.",
+        "bare": "EOS is missing: both sides have lost their mark.",
+        "bare long": "EOS is missing: both sides have lost their mark.",
+        "source uncut": "The sources are not cut: their rows are longer than max_len.",
+        "target uncut": "The targets are not cut: their rows are longer than max_len.",
     },
     {
         "right": "",
         "grows": "`append` and `+=` change the lists of the caller: each epoch adds one more EOS.",
     },
+)
+
+
+_SYMPTOM = (
+    "As it was, and three faults are left. In the second epoch the same pairs give other rows."
 )
 
 
@@ -66,14 +75,19 @@ def _collate(order="right", cut="right", marks="right", shifted=True, bos=0):
         done = []
         for name, side in zip(("source", "target"), sides, strict=True):
             lost = cut == "mark" or cut in ("source", "target") and cut != name
-            words = {"long": max_len, "uncut": None, "short": max_len - 2}.get(
-                cut, max_len if lost else max_len - 1
-            )
+            words = {
+                "long": max_len,
+                "bare long": max_len,
+                "uncut": None,
+                "short": max_len - 2,
+                f"{name} uncut": None,
+            }.get(cut, max_len if lost else max_len - 1)
             if marks == "grows":
                 for ids in side:
                     ids.append(EOS)
                 side = [ids[:-1] for ids in side]
-            side = [ids[:words] + [EOS] for ids in side]
+            mark = [] if "bare" in cut else [EOS]
+            side = [ids[:words] + mark for ids in side]
             done.append([ids[:max_len] for ids in side] if lost else side)
         source, target = done
         target_in = [[BOS] + ids[:-1] for ids in target] if shifted else target
@@ -88,10 +102,14 @@ def _left():
     """A message for each way to leave some of the faults, or to mend one of them badly."""
     for parts in product(ORDER, CUT, MARKS):
         words = (of[part] for of, part in zip((ORDER, CUT, MARKS), parts, strict=True))
-        message = " ".join(filter(None, words))
+        left = [*filter(None, words)]
         badly_mended = {*parts} - {"right", "alone", "mark", "grows"}
-        if message and len(badly_mended) < 2:
-            yield message, _collate(*parts)
+        if parts == ("alone", "mark", "grows"):
+            yield _SYMPTOM, _collate(*parts)
+        elif left and len(badly_mended) < 2:
+            number = ("One fault is", "Two faults are", "Three faults are")[len(left) - 1]
+            one = "" if len(left) == 1 else "One of them: "
+            yield f"{number} left. {one}{left[0]}", _collate(*parts)
 
 
 def _apart(pairs, max_len):
@@ -113,12 +131,23 @@ def _drops_the_long(pairs, max_len):
     return _collate()([pair for pair in pairs if max(map(len, pair)) < max_len], max_len)
 
 
-def _without_a_mark(pairs, max_len):
-    rows = sorted(pairs, key=lambda pair: len(pair[0]), reverse=True)
-    source, target = ([row[side][: max_len - 1] for row in rows] for side in (0, 1))
-    return Batch(
-        pad(source), pad([[BOS] + ids for ids in target]), pad([ids + [EOS] for ids in target])
+def _without_a_mark(words):
+    """Sources without EOS, cut to as many words."""
+    return lambda pairs, max_len: _collate()(pairs, max_len)._replace(
+        source=pad([source[: words(max_len)] for source, _ in _sorted(pairs)])
     )
+
+
+def _other_target_in(words):
+    """A target_in of its own: BOS, and words of the target by a cut of its own."""
+    return lambda pairs, max_len: _collate()(pairs, max_len)._replace(
+        target_in=pad([[BOS] + words(target, max_len) for _, target in _sorted(pairs)])
+    )
+
+
+def _in_is_out(pairs, max_len):
+    batch = _collate()(pairs, max_len)
+    return batch._replace(target_in=batch.target_out, target_out=batch.target_in)
 
 
 def _in_and_end(pairs, max_len):
@@ -240,10 +269,62 @@ whether the caller's pairs are as they were.)""",
         (ORDER["apart"], _apart),
         ("A long sentence loses its last words; you keep these.", _last_words),
         ("Pairs that are too long are left out. Cut them.", _drops_the_long),
-        ("The source has lost its EOS altogether.", _without_a_mark),
+        *(
+            ("The source has lost its EOS altogether.", _without_a_mark(words))
+            for words in (
+                lambda max_len: max_len - 1,
+                lambda max_len: max_len,
+                lambda max_len: None,
+            )
+        ),
+        *(
+            (
+                "The three are mended, but target_in is cut elsewhere than target_out. It is BOS "
+                "and target_out without its last place.",
+                _other_target_in(words),
+            )
+            for words in (
+                lambda ids, max_len: ids,
+                lambda ids, max_len: ids[:max_len],
+                lambda ids, max_len: ids[: max_len - 2],
+                lambda ids, max_len: ids[:-1],
+            )
+        ),
+        (
+            "target_in and target_out have changed places: the decoder reads what begins with BOS.",
+            _in_is_out,
+        ),
         ("Only target_out holds EOS; you gave it to target_in too.", _in_and_end),
     ),
     wrong={
+        _STUB.replace("ids.append(EOS)", "ids += [EOS]"): "As it was, and three",
+        _STUB.replace("ids.append(EOS)", "pass"): "Two faults are left",
+        _edited((_SOURCE, "source[:max_len] for"), (_TARGET, "target[:max_len] for")): (
+            "EOS is missing"
+        ),
+        _edited(("[BOS] + ids[:-1] for ids in targets", "[BOS] + t for _, t in pairs")): (
+            "cut elsewhere than target_out"
+        ),
+        _edited(
+            ("[BOS] + ids[:-1] for ids in targets", "[BOS] + t[:max_len] for _, t in pairs")
+        ): "cut elsewhere than target_out",
+        _edited(
+            ("[BOS] + ids[:-1] for ids in targets", "[BOS] + t[: max_len - 2] for _, t in pairs")
+        ): "cut elsewhere than target_out",
+        _edited(
+            ("target_out=pad(targets)", "target_in=pad(targets)"),
+            ("target_in=pad([[BOS]", "target_out=pad([[BOS]"),
+        ): "have changed places",
+        _edited(("len(pair[0]), reverse=True)", "len(pair[0]))[::-1]")): "change places",
+        _edited((_SOURCE, "source[: max_len - 1] for")): "lost its EOS",
+        _edited((_SOURCE, "source[:max_len] for")): "lost its EOS",
+        _edited((_SOURCE, "source + [EOS] for")): "The sources are not cut",
+        _edited((_TARGET, "target + [EOS] for")): "The targets are not cut",
+        _edited(
+            (_SORT, "    targets = [target for _, target in pairs]\n" + _SORT),
+            (_SOURCE, "(source + [EOS])[:max_len] for"),
+            (_TARGET + " _, target in pairs", "(target + [EOS])[:max_len] for target in targets"),
+        ): "Two faults are left. One of them: The sources are sorted without",
         _edited(
             (_SORT, "    targets = [target for _, target in pairs]\n" + _SORT),
             (

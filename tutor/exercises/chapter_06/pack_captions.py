@@ -49,6 +49,30 @@ def _over_the_edge(captions, width):
     return tuple(_rectangle([x[c : c + width] for c in cuts], width) for x in (ids, numbers))
 
 
+def _over_the_edge_numbered(captions, width):
+    """Each row is filled to its end, also by a part of a caption; the segments begin with 1."""
+    rows, segments = [], []
+    for caption in captions:
+        number = segments[-1][-1] + 1 if rows and len(rows[-1]) < width else 1
+        while caption:
+            if not rows or len(rows[-1]) == width:
+                rows.append([])
+                segments.append([])
+                number = 1
+            part = caption[: width - len(rows[-1])]
+            rows[-1] += part
+            segments[-1] += [number] * len(part)
+            caption = caption[len(part) :]
+    return _rectangle(rows, width), _rectangle(segments, width)
+
+
+def _a_row_for_each(captions, width):
+    """Packed, and as many rows as captions: those behind are empty."""
+    return tuple(
+        torch.cat([x, x.new_zeros(len(captions) - len(x), width)]) for x in _pack()(captions, width)
+    )
+
+
 _RIGHT = _full(lambda row, caption, width: _length(row) + len(caption) <= width)
 
 
@@ -257,6 +281,19 @@ def pack_captions(captions, width):
             _over_the_edge,
         ),
         (
+            "A caption is cut at the end of a row and goes on in the next. It stays whole.",
+            _over_the_edge_numbered,
+        ),
+        (
+            "Empty rows follow the packed ones. Return only rows that hold a caption.",
+            _a_row_for_each,
+        ),
+        (
+            "The ids are right, but the segments are one too small: the first caption has 1, and "
+            "padding 0.",
+            _pack(number=lambda row: range(len(row)), padding=-1),
+        ),
+        (
             "The ids are right, but the segments count through all rows; they begin with 1 in "
             "each row.",
             _through_all,
@@ -293,6 +330,47 @@ def pack_captions(captions, width):
         ),
     ),
     wrong={
+        """\
+def pack_captions(captions, width):
+    rows, segments = [[]], [[]]
+    for caption in captions:
+        number = segments[-1][-1] + 1 if segments[-1] else 1
+        for i in caption:
+            if len(rows[-1]) == width:
+                rows.append([])
+                segments.append([])
+                number = 1
+            rows[-1].append(i)
+            segments[-1].append(number)
+    return tuple(torch.tensor([r + [0] * (width - len(r)) for r in x]) for x in (rows, segments))
+""": "It stays whole",
+        """\
+def pack_captions(captions, width):
+    ids = torch.zeros(len(captions), width, dtype=torch.long)
+    segments = torch.zeros_like(ids)
+    row = start = number = 0
+    for caption in captions:
+        if start + len(caption) > width:
+            row, start, number = row + 1, 0, 0
+        number += 1
+        ids[row, start : start + len(caption)] = torch.tensor(caption)
+        segments[row, start : start + len(caption)] = number
+        start += len(caption)
+    return ids, segments
+""": "Empty rows follow",
+        """\
+def pack_captions(captions, width):
+    rows, segments = [], []
+    for caption in captions:
+        if rows and len(rows[-1]) + len(caption) <= width:
+            segments[-1] += [segments[-1][-1] + 1] * len(caption)
+            rows[-1] += caption
+        else:
+            rows.append([*caption])
+            segments.append([0] * len(caption))
+    ids = torch.tensor([r + [PAD] * (width - len(r)) for r in rows])
+    return ids, torch.tensor([s + [-1] * (width - len(s)) for s in segments])
+""": "one too small",
         """\
 def pack_captions(captions, width):
     rows, segments = [[]], [[]]

@@ -43,14 +43,15 @@ segment_mask = Exercise(
     goal="Keep packed captions apart with one mask.",
     difficulty=3,
     importance=4,
-    minutes=7,
+    minutes=6,
     text="""\
 A row holds several captions, one after the other. `segments` says which place belongs to which: 1
 for the first caption of the row, 2 for the second, and so on, and 0 for padding, which stands at
 the end. A decoder reads such rows, and each caption must get the result that it would get alone.
 
 Write the mask, as everywhere in the course **True = hidden**. A place sees itself and the earlier
-places of its own caption, and nothing else. Padding is seen by nobody, not even by padding.""",
+places of its own caption, and nothing else. Padding is seen by nobody, not even by padding. And it
+sees nothing: its row of the mask is hidden from end to end.""",
     hints=(
         "Three reasons to hide a key from a query: it is of another caption, it comes later, it "
         "is padding. Which two numbers does each reason compare?",
@@ -88,6 +89,22 @@ def segment_mask(segments):
     reference=_mask,
     cases=_cases_of_segments,
     mistakes=(
+        (
+            "Padding sees itself. A place of padding sees nothing, and nobody sees it.",
+            _of(
+                lambda other, padding, later: (
+                    (other | padding | later) & ~torch.eye(len(later[0, 0]), dtype=torch.bool)
+                )
+            ),
+        ),
+        *(
+            (
+                "You make the mask of the first row alone. Each row of the batch has its own: "
+                "(N, 1, T, T).",
+                lambda segments, index=index: _mask(segments)[index],
+            )
+            for index in (0, (0, 0))
+        ),
         (
             "Your mask is turned over: in this course True hides.",
             _of(lambda other, padding, later: ~(other | padding | later)),
@@ -199,6 +216,20 @@ def segment_mask(segments):
         ),
     ),
     wrong={
+        """\
+def segment_mask(segments):
+    T = segments.shape[1]
+    other = segments[:, None, :, None] != segments[:, None, None, :]
+    later = torch.ones(T, T, dtype=torch.bool).triu(1)
+    mask = other | later | (segments == 0)[:, None, None, :]
+    return mask & ~torch.eye(T, dtype=torch.bool)
+""": "Padding sees itself",
+        """\
+def segment_mask(segments):
+    row, T = segments[0], segments.shape[1]
+    later = torch.ones(T, T, dtype=torch.bool).triu(1)
+    return ((row[:, None] != row) | (row == 0) | later)[None]
+""": "of the first row alone",
         """\
 def segment_mask(segments):
     same = segments[:, None, :, None] == segments[:, None, None, :]

@@ -133,11 +133,12 @@ test_tokenizer = Exercise(
 2. **The marks stay free**: no id is below 4, whatever is typed.
 3. **It has no moods**: the ids of a text are the same at each call.
 4. **It learns**: a word that is frequent in `texts` takes fewer ids than it has bytes, if
-   `vocab_size` leaves room.
+   `vocab_size` leaves room for its pieces. 260 ids are used up (four marks and 256 bytes), and of
+   the merges that follow, the first may go to other words. 40 more are room enough for a short
+   sentence.
 
 How it cuts and how it numbers its pieces is its own affair. Your test is tried on three right
-functions and on eight mutants. Most of the work is to choose the texts. (`vocab_size` is at least
-260: four marks and 256 bytes.)""",
+functions and on eight mutants. Most of the work is to choose the texts.""",
     hints=(
         "Train on a few sentences, such as ten times *a man rides a horse*, with room for 40 "
         "pieces. Then test one promise after the other, the first with several texts.",
@@ -205,6 +206,11 @@ def test_tokenizer(train):
         ),
     },
     wrong={
+        """\
+def test_tokenizer(train):
+    tokenizer = train(["a man rides a horse"] * 10, 265)
+    assert len(tokenizer.encode("horse")) < 5
+""": "fails a right function",
         """\
 def test_tokenizer(train):
     tokenizer = train(["a man rides a horse"] * 10, 300)
