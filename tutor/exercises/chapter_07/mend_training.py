@@ -66,6 +66,7 @@ PADDING, SCHEDULE, MODE = (
         "counted": "Padding still counts in the training loss.",
         "divided": "Padding adds nothing to the training loss, yet you divide by its places too.",
         "sum": "The training loss is a sum over tokens; take their mean.",
+        "smoothed": "The training loss is smoothed now; take the one that the validation takes.",
         "sentences": "The training loss is a mean of sentence means; take that of all tokens.",
     },
     {
@@ -74,6 +75,7 @@ PADDING, SCHEDULE, MODE = (
         "early": "The schedule steps before the optimizer, so each rate comes a step too soon.",
         "both": "The schedule steps once an epoch as well; only the inner loop is its place.",
         "never": "The schedule never steps: the rate stays at its first value.",
+        "bunch": "The schedule has its steps, but all of them after the epoch.",
     },
     {
         "right": "",
@@ -86,14 +88,17 @@ PADDING, SCHEDULE, MODE = (
 
 def _script(
     padding="right", schedule="right", mode="right",
-    order="ZBCS", means=False, shifted=0, copies=False, softmax=False, returned=slice(None),
+    order="ZBCS", means=False, shifted=0, copies=False, softmax=False,
+    returned=slice(None),
 ):  # fmt: skip
     """order: the parts of a step, Zero (z: once an epoch), Backward, Clip, Step.
     shifted: places, once too often. copies: the decoder reads target_out.
     """
 
+    smoothing = 0.1 if padding == "smoothed" else 0.0
+
     def loss_of(Z, answers):
-        each = F.cross_entropy(Z.mT, answers, reduction="none")  # (N, T)
+        each = F.cross_entropy(Z.mT, answers, reduction="none", label_smoothing=smoothing)  # (N, T)
         if padding == "counted":
             return each.mean()
         real = answers != PAD  # (N, T)
@@ -125,7 +130,7 @@ def _script(
                         optimizer.step()
                 if schedule in ("right", "both"):
                     each_rate.step()
-            if schedule in ("epoch", "both"):
+            for _ in range({"epoch": 1, "both": 1, "bunch": len(train)}.get(schedule, 0)):
                 each_rate.step()
             if mode != "never":
                 model.eval()
@@ -149,14 +154,24 @@ def _script(
     return train_it
 
 
+_SYMPTOM = (
+    "As it was, and three mistakes are left. Pad a batch with ten more places, and its training "
+    "loss is another."
+)
+
+
 def _left():
     """A message for each way to leave some of the mistakes, or to mend one of them badly."""
     for parts in product(PADDING, SCHEDULE, MODE):
         words = (of[part] for of, part in zip((PADDING, SCHEDULE, MODE), parts, strict=True))
-        message = " ".join(filter(None, words))
+        left = [*filter(None, words)]
         badly_mended = {*parts} - {"right", "counted", "epoch", "stays"}
-        if message and len(badly_mended) < 2:
-            yield message, _script(*parts)
+        if parts == ("counted", "epoch", "stays"):
+            yield _SYMPTOM, _script(*parts)
+        elif left and len(badly_mended) < 2:
+            number = ("One mistake is", "Two mistakes are", "Three mistakes are")[len(left) - 1]
+            one = "" if len(left) == 1 else "One of them: "
+            yield f"{number} left. {one}{left[0]}", _script(*parts)
 
 
 def _cases_of_trainings():
@@ -233,7 +248,7 @@ mend_training = Exercise(
     goal="Read a whole training script, and find what no error message tells.",
     difficulty=4,
     importance=5,
-    minutes=12,
+    minutes=10,
     text="""\
 This script runs, its losses fall, and the model learns. Yet it learns worse than it could. **Find
 the three mistakes and mend them.** No two are of one kind.
@@ -292,8 +307,8 @@ afterwards.)""",
             lambda *given: _script()(*given[:-1], 1),
         ),
         (
-            "The three are mended, but the gradients are forgotten before the step, and the "
-            "weights do not move.",
+            "The three are mended, but no step moves the weights: the gradients are forgotten "
+            "before it, or belong to a copy of the model.",
             _script(order="BZCS"),
         ),
         (
@@ -313,12 +328,32 @@ afterwards.)""",
         *_left(),
     ),
     wrong={
+        _edited((_CALL, "nn.CrossEntropyLoss()(Z, answers)")): "As it was, and three",
+        _edited(
+            _LOSS,
+            _MODE,
+            ("        schedule.step()\n", "        [schedule.step() for _ in train]\n"),
+        ): "all of them after the epoch",
+        _edited(
+            _RATE,
+            _MODE,
+            (_CALL, "F.cross_entropy(Z, answers, ignore_index=PAD, label_smoothing=0.1)"),
+        ): "smoothed now",
+        _edited(
+            _LOSS,
+            _RATE,
+            _MODE,
+            (
+                "    losses = []\n",
+                "    import copy\n    model, losses = copy.deepcopy(model), []\n",
+            ),
+        ): "a copy of the model",
         _edited(_RATE, _MODE): "Padding still counts",
         _edited(_LOSS, _MODE): "once an epoch",
         _edited(_LOSS, _RATE): "trains without dropout",
-        _edited(_LOSS): "once an epoch, not after each step of the optimizer. After the first",
-        _edited(_RATE): "Padding still counts in the training loss. After the first",
-        _edited(_MODE): "Padding still counts in the training loss. The schedule still",
+        _edited(_LOSS): "Two mistakes are left. One of them: The schedule still",
+        _edited(_RATE): "Two mistakes are left. One of them: Padding still",
+        _edited(_MODE): "Two mistakes are left. One of them: Padding still",
         _edited(
             _RATE,
             _MODE,
@@ -358,7 +393,7 @@ afterwards.)""",
             "does not stand in the loop"
         ),
         _edited(_LOSS, _RATE, _MODE, (_BACKWARD, "".join(_BACKWARD.splitlines(True)[::-1]))): (
-            "do not move"
+            "no step moves the weights"
         ),
         _edited(
             _LOSS, _MODE, ("optimizer.step()\n", "optimizer.step()\n            schedule.step()\n")

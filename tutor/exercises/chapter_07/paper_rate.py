@@ -14,6 +14,19 @@ def _from_step_1(step, peak, warmup):
     return peak * min(step / warmup, (warmup / step) ** 0.5)
 
 
+def _from_warmup_less_1(always):
+    """Divides by warmup - 1, at every step or only while the rate rises."""
+
+    def rate(step, peak, warmup):
+        if warmup == 1 and (always or step < warmup):
+            raise ZeroDivisionError
+        if step < warmup:
+            return peak * min(step / (warmup - 1), (warmup / (step + 1)) ** (0.5 * always))
+        return peak * (warmup / (step + 1)) ** 0.5
+
+    return rate
+
+
 paper_rate = Exercise(
     name="paper_rate",
     chapter="07",
@@ -23,7 +36,7 @@ paper_rate = Exercise(
     goal="Write a warm-up schedule that is right at step 0 and at its peak.",
     difficulty=3,
     importance=3,
-    minutes=8,
+    minutes=6,
     text="""\
 The paper's learning rate rises in a line for `warmup` steps and then falls like the inverse square
 root of the step. How high it rises depends on $d_{model}$ and `warmup`. Write the same curve with a
@@ -73,6 +86,65 @@ def paper_rate(step, peak, warmup):
     tolerance=1e-6,
     forbidden=(inverse_square_root,),
     mistakes=(
+        (
+            "That is the chapter's curve without its d_model. Divide by its value at the peak, and "
+            "multiply by `peak`.",
+            lambda step, peak, warmup: min((step + 1) ** -0.5, (step + 1) * warmup**-1.5),
+        ),
+        *(
+            (
+                "There is a width in your formula, as in the chapter's. Here nobody knows d_model: "
+                "the height is `peak`.",
+                lambda step, peak, warmup, factor=factor: (
+                    (peak * factor) * min((step + 1) ** -0.5, (step + 1) * warmup**-1.5)
+                ),
+            )
+            for factor in (512**-0.5, 256**-0.5, 128**-0.5, 64**-0.5)
+        ),
+        *(
+            (
+                "You divide by `warmup - 1`, so the line begins at 0 or is too steep. `warmup` "
+                "steps lead to the peak.",
+                of,
+            )
+            for of in (
+                _from_warmup_less_1(always=True),
+                _from_warmup_less_1(always=False),
+                lambda step, peak, warmup: (
+                    peak * min(step / max(warmup - 1, 1), (warmup / (step + 1)) ** 0.5)
+                ),
+                lambda step, peak, warmup: (
+                    peak * (step / max(warmup - 1, 1))
+                    if step < warmup
+                    else peak * (warmup / (step + 1)) ** 0.5
+                ),
+                lambda step, peak, warmup: (
+                    peak * min((step + 1) / max(warmup - 1, 1), (warmup / (step + 1)) ** 0.5)
+                ),
+            )
+        ),
+        *(
+            (
+                "`//` drops the fraction: the rate is 0 where it should rise or fall. Divide with "
+                "`/`.",
+                of,
+            )
+            for of in (
+                lambda step, peak, warmup: (
+                    peak * min((step + 1) // warmup, (warmup / (step + 1)) ** 0.5)
+                ),
+                lambda step, peak, warmup: (
+                    peak * min((step + 1) / warmup, (warmup // (step + 1)) ** 0.5)
+                ),
+                lambda step, peak, warmup: (
+                    peak * min((step + 1) // warmup, (warmup // (step + 1)) ** 0.5)
+                ),
+            )
+        ),
+        (
+            "The rise has a square root too. It is a line; the root belongs to the fall.",
+            lambda step, peak, warmup: peak * min((step + 1) / warmup, warmup / (step + 1)) ** 0.5,
+        ),
         (
             "At step 0 you divide by 0. Steps are counted from 0, so use `step + 1`.",
             _from_step_1,
@@ -155,6 +227,34 @@ def paper_rate(step, peak, warmup):
         ),
     ),
     wrong={
+        """\
+def paper_rate(step, peak, warmup):
+    return min((step + 1) ** -0.5, (step + 1) * warmup ** -1.5)
+""": "without its d_model",
+        """\
+def paper_rate(step, peak, warmup):
+    n = step + 1
+    return peak * 512 ** -0.5 * min(n ** -0.5, n * warmup ** -1.5)
+""": "nobody knows d_model",
+        """\
+def paper_rate(step, peak, warmup):
+    return peak * min(step / max(warmup - 1, 1), math.sqrt(warmup / (step + 1)))
+""": "divide by `warmup - 1`",
+        """\
+def paper_rate(step, peak, warmup):
+    if step < warmup:
+        return peak * step / (warmup - 1)
+    return peak * math.sqrt(warmup / (step + 1))
+""": "divide by `warmup - 1`",
+        """\
+def paper_rate(step, peak, warmup):
+    return peak * min((step + 1) // warmup, math.sqrt(warmup / (step + 1)))
+""": "drops the fraction",
+        """\
+def paper_rate(step, peak, warmup):
+    n = (step + 1) / warmup
+    return peak * math.sqrt(min(n, 1 / n))
+""": "rise has a square root",
         """\
 def paper_rate(step, peak, warmup):
     up = step / warmup

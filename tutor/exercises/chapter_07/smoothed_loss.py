@@ -83,6 +83,33 @@ def _whole_columns(logits, targets, smoothing):
     return -(q * E.log_softmax(-1)).sum(-1).mean()
 
 
+def _holds_for_large(answer):
+    """The right token is sure, so that the smoothing is all of the loss: 0.1 * 2 / 3 * 120."""
+    logits = torch.tensor([[[0.0, 120.0, 0.0]]], requires_grad=True)
+    loss = answer(logits, torch.tensor([[1]]), 0.1)
+    loss.backward()
+    return abs(loss.item() - 8.0) < 1e-3 and bool(logits.grad.isfinite().all())
+
+
+def _by(log_of):
+    """The right loss, but for the way to log-probabilities."""
+
+    def loss(logits, targets, smoothing):
+        log_p, right = log_of(logits[targets != PAD]), targets[targets != PAD]
+        each = -(1 - smoothing) * log_p[range(len(right)), right] - smoothing * log_p.mean(-1)
+        return each.mean()
+
+    return loss
+
+
+_LOSSES = """\
+def smoothed_loss(logits, targets, smoothing):
+    log_p = logits.log_softmax(dim=-1)
+    right = log_p.gather(-1, targets[..., None])[..., 0]
+    losses = -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
+    real = targets != PAD
+"""
+
 smoothed_loss = Exercise(
     name="smoothed_loss",
     chapter="07",
@@ -92,11 +119,15 @@ smoothed_loss = Exercise(
     goal="Write the smoothed loss so that padding has no say in it.",
     difficulty=3,
     importance=5,
-    minutes=12,
+    minutes=10,
     text="""\
 Write the loss of a batch: cross-entropy with label smoothing, as in the formula of the chapter, and
 the **mean over all real tokens** of the batch. A place whose target is padding must not enter, with
-neither half of the loss. At least one token is real; a row may be nothing but padding.""",
+neither half of the loss. At least one token is real; a row may be nothing but padding. Logits may
+be large, 100 and more, and the loss must stay finite.
+
+PyTorch's `F.cross_entropy` and `nn.CrossEntropyLoss` can do it all in one call, so they may not be
+used here. Write the formula with `log_softmax`.""",
     hints=(
         "Do the padding first: keep the logits and targets of real tokens only. What is left has "
         "no batch any more, which makes the rest easier.",
@@ -135,8 +166,32 @@ def smoothed_loss(logits, targets, smoothing):
     reference=_smoothed,
     cases=_cases_of_losses,
     gradient=True,
-    forbidden=(smoothed_cross_entropy,),
+    forbidden=(smoothed_cross_entropy, F.cross_entropy),
+    properties=(
+        (
+            "With logits of 0, 120 and 0 your loss is infinite, or wrong. exp(120) is infinite in "
+            "float32, and a probability that is rounded to 0 has no logarithm. `log_softmax` "
+            "avoids both.",
+            _holds_for_large,
+        ),
+    ),
     mistakes=(
+        (
+            "Your softmax runs over the sentences, dimension 0. It belongs to the vocabulary, the "
+            "last one.",
+            lambda logits, targets, smoothing: _mean_of_real(
+                _each(logits, targets, smoothing, dim=0), targets
+            ),
+        ),
+        (
+            "Your softmax runs over the tokens, dimension 0. It belongs to the vocabulary, the "
+            "last one.",
+            _by(lambda E: E.log_softmax(0)),
+        ),
+        (
+            "You smooth with 0.1, whatever `smoothing` says.",
+            lambda logits, targets, smoothing: _smoothed(logits, targets, 0.1),
+        ),
         (
             "Padding counts in your loss, as if it were a word to predict. Leave it out.",
             lambda logits, targets, smoothing: _each(logits, targets, smoothing).mean(),
@@ -235,7 +290,7 @@ def smoothed_loss(logits, targets, smoothing):
             _not_to_padding,
         ),
         (
-            "The softmax is taken twice: `F.cross_entropy` wants logits, not probabilities.",
+            "The softmax is taken twice: `log_softmax` wants logits, not probabilities.",
             lambda logits, targets, smoothing: _smoothed(logits.softmax(-1), targets, smoothing),
         ),
         (
@@ -280,11 +335,58 @@ def smoothed_loss(logits, targets, smoothing):
         ),
     ),
     wrong={
+        _LOSSES + "    return losses.mean()\n": "Padding counts",
+        _LOSSES + "    return (losses * real).mean()\n": "all N · T places",
+        _LOSSES + "    return (losses * real).sum() / len(targets)\n": "number of sentences",
+        _LOSSES + "    return losses[real].sum()\n": "sum over tokens",
+        _LOSSES
+        + "    return ((losses * real).sum(-1) / real.sum(-1)).mean()\n": "a short one weighs more",
+        _LOSSES + "    return ((losses * real).sum(-1) / real.sum(-1).clamp(min=1)).mean()\n": (
+            "a short one weighs more"
+        ),
+        _LOSSES
+        + "    means = [each[r].mean() for each, r in zip(losses, real) if r.any()]\n"
+        + "    return sum(means) / len(means)\n": "a short one weighs more",
+        _LOSSES + "    return F.nll_loss(log_p.mT, targets, ignore_index=PAD)\n": "no effect",
+        _LOSSES + "    return F.nll_loss(log_p, targets, ignore_index=PAD)\n": "RuntimeError",
+        _LOSSES + "    return losses[real].mean().item()\n": "a tensor is wanted",
+        _LOSSES + "    loss = losses[real].mean()\n    loss.backward()\n    return loss\n": (
+            "calls `backward` itself"
+        ),
+        _LOSSES.replace("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log_softmax(dim=-1)")
+        + "    return losses[real].mean()\n": "softmax is taken twice",
+        _LOSSES.replace(
+            "logits.log_softmax(dim=-1)",
+            "(logits * (targets != PAD)[..., None]).log_softmax(dim=-1)",
+        )
+        + "    return losses.mean()\n": "set to 0",
+        _LOSSES.replace("logits.log_softmax(dim=-1)", "logits.softmax(dim=-1).log()")
+        + "    return losses[real].mean()\n": "avoids both",
+        _LOSSES.replace(
+            "logits.log_softmax(dim=-1)",
+            "(logits.exp() / logits.exp().sum(-1, keepdim=True)).log()",
+        )
+        + "    return losses[real].mean()\n": "avoids both",
+        _LOSSES.replace(
+            "logits.log_softmax(dim=-1)", "logits - logits.exp().sum(-1, keepdim=True).log()"
+        )
+        + "    return losses[real].mean()\n": "avoids both",
+        _LOSSES.replace("logits.log_softmax(dim=-1)", "(logits.softmax(dim=-1) + 1e-9).log()")
+        + "    return losses[real].mean()\n": "avoids both",
+        _LOSSES.replace("logits.log_softmax(dim=-1)", "logits.log_softmax(0)")
+        + "    return losses[real].mean()\n": "over the sentences",
+        _LOSSES.replace("    log_p", "    smoothing = 0.1\n    log_p", 1)
+        + "    return losses[real].mean()\n": "with 0.1, whatever",
         """\
 def smoothed_loss(logits, targets, smoothing):
-    V = logits.shape[-1]
-    return F.cross_entropy(logits.view(-1, V), targets.view(-1), label_smoothing=smoothing)
-""": "Padding counts",
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD,
+                           label_smoothing=smoothing)
+""": "calls `cross_entropy`",
+        """\
+def smoothed_loss(logits, targets, smoothing):
+    criterion = nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=smoothing)
+    return criterion(logits.mT, targets)
+""": "calls `cross_entropy`",
         """\
 def smoothed_loss(logits, targets, smoothing):
     log_p = F.log_softmax(logits, dim=-1).flatten(0, 1)
@@ -292,34 +394,6 @@ def smoothed_loss(logits, targets, smoothing):
     smooth = -log_p.mean(dim=-1).mean()
     return (1 - smoothing) * nll + smoothing * smooth
 """: "One half of your loss",
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none",
-                             ignore_index=PAD, label_smoothing=smoothing)
-    return losses.mean()
-""": "all N · T places",
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    total = F.cross_entropy(logits.transpose(1, 2), targets, reduction="sum", ignore_index=PAD,
-                            label_smoothing=smoothing)
-    return total / targets.shape[0]
-""": "number of sentences",
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    criterion = nn.CrossEntropyLoss(ignore_index=PAD, label_smoothing=smoothing, reduction="sum")
-    return criterion(logits.transpose(1, 2), targets)
-""": "sum over tokens",
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none",
-                             label_smoothing=smoothing)
-    real = (targets != PAD).float()
-    return ((losses * real).sum(dim=-1) / real.sum(dim=-1)).mean()
-""": "a short one weighs more",
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    return F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=PAD)
-""": "no effect",
         """\
 def smoothed_loss(logits, targets, smoothing):
     V = logits.shape[-1]
@@ -345,21 +419,6 @@ def smoothed_loss(logits, targets, smoothing):
 """: "V times too much",
         """\
 def smoothed_loss(logits, targets, smoothing):
-    p = F.softmax(logits, dim=-1)
-    return F.cross_entropy(p.transpose(1, 2), targets, ignore_index=PAD, label_smoothing=smoothing)
-""": "softmax is taken twice",
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    return F.cross_entropy(logits, targets, ignore_index=PAD, label_smoothing=smoothing)
-""": "RuntimeError",
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    loss = F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=PAD,
-                           label_smoothing=smoothing)
-    return loss.item()
-""": "a tensor is wanted",
-        """\
-def smoothed_loss(logits, targets, smoothing):
     real = targets != PAD
     E, y = logits[real], targets[real]
     q = torch.full_like(E, smoothing / E.shape[-1])
@@ -376,11 +435,6 @@ def smoothed_loss(logits, targets, smoothing):
 """: "wants their logarithms",
         """\
 def smoothed_loss(logits, targets, smoothing):
-    E = logits * (targets != PAD).unsqueeze(-1)
-    return F.cross_entropy(E.transpose(1, 2), targets, label_smoothing=smoothing)
-""": "set to 0",
-        """\
-def smoothed_loss(logits, targets, smoothing):
     real = targets != PAD
     log_p, y = logits[real].log_softmax(-1), targets[real]
     q = torch.full_like(log_p, smoothing / log_p.shape[-1])
@@ -390,35 +444,12 @@ def smoothed_loss(logits, targets, smoothing):
         """\
 def smoothed_loss(logits, targets, smoothing):
     real = targets != PAD
-    loss = F.cross_entropy(logits[real], targets[real], label_smoothing=smoothing)
-    loss.backward()
-    return loss
-""": "calls `backward` itself",
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    real = targets != PAD
     log_p = logits.log_softmax(dim=-1)
     log_p[~real] = 0
     right = log_p.gather(-1, targets[..., None])[..., 0]
     losses = -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
     return losses.sum() / real.sum()
 """: "the result of `log_softmax` in the line `log_p[~real] = 0`",
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    means = []
-    for E, wanted in zip(logits, targets):
-        real = wanted != PAD
-        if real.any():
-            means.append(F.cross_entropy(E[real], wanted[real], label_smoothing=smoothing))
-    return torch.stack(means).mean()
-""": "a short one weighs more",
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    losses = F.cross_entropy(logits.transpose(1, 2), targets, reduction="none",
-                             label_smoothing=smoothing)
-    real = (targets != PAD).float()
-    return ((losses * real).sum(dim=-1) / real.sum(dim=-1).clamp(min=1)).mean()
-""": "a short one weighs more",
         """\
 def smoothed_loss(logits, targets, smoothing):
     real = targets != PAD
@@ -438,11 +469,7 @@ def smoothed_loss(logits, targets, smoothing):
 """: "over V - 2 tokens",
     },
     right=(
-        """\
-def smoothed_loss(logits, targets, smoothing):
-    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD,
-                           label_smoothing=smoothing)
-""",
+        _LOSSES + "    return losses[real].mean()\n",
         """\
 def smoothed_loss(logits, targets, smoothing):
     real = (targets != PAD).float()
@@ -456,7 +483,7 @@ def smoothed_loss(logits, targets, smoothing):
     losses = []
     for E, y in zip(logits.flatten(0, 1), targets.flatten().tolist()):
         if y != PAD:
-            log_p = (E.exp() / E.exp().sum()).log()
+            log_p = E - torch.logsumexp(E, 0)
             losses.append(-(1 - smoothing) * log_p[y] - smoothing * log_p.mean())
     return sum(losses) / len(losses)
 """,

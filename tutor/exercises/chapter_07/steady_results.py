@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from tutor.check.exercise import MEND, Exercise
+from tutor.decoding import evaluating
 from tutor.museum import EXHIBITS
 
 
@@ -32,7 +33,16 @@ def _use_a_model(answer, dropout, training, X):
     model = _Model(nn.Linear(X.shape[-1], 5), _Noise(dropout), inner).train(training)
     result = answer(model, X)
     modes = [module.training for module in model.modules()]
-    return result, modes, [model[1].p, inner[1].p], all(p.requires_grad for p in model.parameters())
+    learns = all(p.requires_grad for p in model.parameters())
+    return result, modes, [model[1].p, inner[1].p], learns, getattr(result, "requires_grad", False)
+
+
+def _detached(answer):
+    return lambda model, X: answer(model, X).detach()
+
+
+def _attached(answer):
+    return lambda model, X: answer(model, X).detach().requires_grad_()
 
 
 def _no_dropout(*kinds):
@@ -96,15 +106,137 @@ def _leave(mode, first=True):
 
 
 def _outermost(after):
-    """Set the attribute of one module, and then to `after`."""
+    """Set the attribute of one module, and then to `after`, or to what it was."""
 
     def answer(model, X):
+        was_training = model.training
         model.training = False
         Y = model(X)
-        model.training = after
+        model.training = was_training if after is None else after
         return Y
 
     return answer
+
+
+_MISTAKES = (
+    (
+        "As it was: a model in training mode gives two results in two calls.",
+        EXHIBITS["translate_a_sentence"].wrong,
+    ),
+    (
+        "The result is right, but the model stays in evaluation mode: a training that goes on "
+        "has no dropout any more.",
+        _leave(False),
+    ),
+    (
+        "The result is right, but the model is always in training mode afterwards, also when "
+        "it came in evaluation mode.",
+        _leave(True),
+    ),
+    (
+        "The result is right, but the model's mode is turned over: what came in training mode "
+        "leaves in evaluation mode, and the other way round.",
+        _other_mode,
+    ),
+    (
+        "`eval()` comes too late: the result was computed with dropout before.",
+        _leave(False, first=False),
+    ),
+    (
+        "`train()` switches dropout on; `eval()` switches it off.",
+        lambda model, X: model.train()(X),
+    ),
+    (
+        "A seed makes two calls equal, but dropout is still at work: numbers are missing.",
+        _with_a_seed,
+    ),
+    (
+        "You set the dropout to 0 for good: a training that goes on has none any more. Change "
+        "the mode instead.",
+        _no_dropout(nn.Dropout),
+    ),
+    (
+        "You set the dropout to 0 for good: a training that goes on has none any more. Change "
+        "the mode instead.",
+        _no_dropout(nn.Dropout, _Noise),
+    ),
+    (
+        "The result is right, but only the outermost module is set back, and its parts stay in "
+        "evaluation mode. `model.train(was_training)` reaches all of them.",
+        _set(nn.Module.modules, lambda model: [model]),
+    ),
+    (
+        "The result is right, but some parts stay in evaluation mode. "
+        "`model.train(was_training)` reaches all of them.",
+        _set(nn.Module.modules, lambda model: [model, *model.children()]),
+    ),
+    *(
+        (
+            "You look for modules of the class `nn.Dropout`, and a model may drop numbers "
+            "elsewhere too. `model.eval()` reaches all that it is made of.",
+            _set(_dropouts, back),
+        )
+        for back in (_dropouts, lambda model: [], nn.Module.modules)
+    ),
+    *(
+        (
+            "You set a module and its children, and not the children of these. `model.eval()` "
+            "reaches all that a model is made of.",
+            _set(chosen, chosen),
+        )
+        for chosen in (
+            nn.Module.children,
+            lambda model: [model, *model.children()],
+        )
+    ),
+    (
+        "The result is right, but `requires_grad_(False)` stays: the parameters no longer "
+        "learn. `no_grad` was right, and does not last.",
+        _without_gradients,
+    ),
+    (
+        "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
+        "dropout within.",
+        _outermost(None),
+    ),
+    (
+        "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
+        "dropout within.",
+        _outermost(True),
+    ),
+    (
+        "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
+        "dropout within.",
+        _outermost(False),
+    ),
+)
+
+
+def _mean_of(calls):
+    return lambda model, X: torch.stack([model(X) for _ in range(calls)]).mean(0)
+
+
+_NOISY = [
+    (
+        "The mean of many calls is less noisy, and dropout is still at work. A model in evaluation "
+        "mode needs one call.",
+        _detached(_mean_of(calls)),
+    )
+    for calls in (10, 20, 50, 100)
+]
+
+
+def _with_and_without_graph():
+    """Each mistake as it is made under `no_grad`, and without it."""
+    for message, mistake in _MISTAKES:
+        yield message, _detached(mistake)
+    yield (
+        "The mode is right. But the result carries the graph of its computation along, and with it "
+        "memory: `no_grad` was no mistake.",
+        lambda model, X: EXHIBITS["translate_a_sentence"].mended(model, X).requires_grad_(),
+    )
+    for message, mistake in _MISTAKES:
+        yield message, _attached(mistake)
 
 
 steady_results = Exercise(
@@ -116,15 +248,16 @@ steady_results = Exercise(
     goal="Switch dropout off for a result, and leave the model as it was.",
     difficulty=2,
     importance=5,
-    minutes=8,
+    minutes=4,
     text="""\
 Asked twice, this model gives two answers, although `no_grad` is there. **Find the mistake and mend
 it.** The function is called in the middle of a training, and also when the training is over: **the
 model must leave it in the mode in which it came**, training or evaluation.
 
-(The check looks at four things. Item 0 is the result. The others are what it finds afterwards: item
+(The check looks at five things. Item 0 is the result. The others are what it finds afterwards: item
 1 is `training` of the model and of all its parts, item 2 the shares of numbers that are dropped.
-Item 3 says whether all parameters can still learn.)""",
+Item 3 says whether all parameters can still learn, item 4 whether the result still has a graph for
+gradients, which it does not need. Write the steps without `evaluating` of the chapter.)""",
     hints=(
         "`no_grad` switches gradients off. What else does a model do in training that has no place "
         "here?",
@@ -171,95 +304,33 @@ def steady_results(model, X):
         ]
     ],  # fmt: skip
     draws=True,
-    mistakes=(
-        (
-            "As it was: a model in training mode gives two results in two calls. Setting "
-            "`training` of the model itself reaches none of its parts; `eval()` does.",
-            EXHIBITS["translate_a_sentence"].wrong,
-        ),
-        (
-            "The result is right, but the model stays in evaluation mode: a training that goes on "
-            "has no dropout any more.",
-            _leave(False),
-        ),
-        (
-            "The result is right, but the model is always in training mode afterwards, also when "
-            "it came in evaluation mode.",
-            _leave(True),
-        ),
-        (
-            "The result is right, but the model's mode is turned over: what came in training mode "
-            "leaves in evaluation mode, and the other way round.",
-            _other_mode,
-        ),
-        (
-            "`eval()` comes too late: the result was computed with dropout before.",
-            _leave(False, first=False),
-        ),
-        (
-            "`train()` switches dropout on; `eval()` switches it off.",
-            lambda model, X: model.train()(X),
-        ),
-        (
-            "A seed makes two calls equal, but dropout is still at work: numbers are missing.",
-            _with_a_seed,
-        ),
-        (
-            "You set the dropout to 0 for good: a training that goes on has none any more. Change "
-            "the mode instead.",
-            _no_dropout(nn.Dropout),
-        ),
-        (
-            "You set the dropout to 0 for good: a training that goes on has none any more. Change "
-            "the mode instead.",
-            _no_dropout(nn.Dropout, _Noise),
-        ),
-        (
-            "The result is right, but only the outermost module is set back, and its parts stay in "
-            "evaluation mode. `model.train(was_training)` reaches all of them.",
-            _set(nn.Module.modules, lambda model: [model]),
-        ),
-        (
-            "The result is right, but some parts stay in evaluation mode. "
-            "`model.train(was_training)` reaches all of them.",
-            _set(nn.Module.modules, lambda model: [model, *model.children()]),
-        ),
-        *(
-            (
-                "You look for modules of the class `nn.Dropout`, and a model may drop numbers "
-                "elsewhere too. `model.eval()` reaches all that it is made of.",
-                _set(_dropouts, back),
-            )
-            for back in (_dropouts, lambda model: [], nn.Module.modules)
-        ),
-        *(
-            (
-                "You set a module and its children, and not the children of these. `model.eval()` "
-                "reaches all that a model is made of.",
-                _set(chosen, chosen),
-            )
-            for chosen in (
-                nn.Module.children,
-                lambda model: [model, *model.children()],
-            )
-        ),
-        (
-            "The result is right, but `requires_grad_(False)` stays: the parameters no longer "
-            "learn. `no_grad` was right, and does not last.",
-            _without_gradients,
-        ),
-        (
-            "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
-            "dropout within.",
-            _outermost(True),
-        ),
-        (
-            "Setting `training` reaches the outermost module alone; `eval()` also reaches the "
-            "dropout within.",
-            _outermost(False),
-        ),
-    ),
+    forbidden=(evaluating.__wrapped__,),
+    mistakes=(*_with_and_without_graph(), *_NOISY),
     wrong={
+        """\
+def steady_results(model, X):
+    was_training = model.training
+    Y = model.eval()(X)
+    model.train(was_training)
+    return Y
+""": "carries the graph",
+        """\
+def steady_results(model, X):
+    model.eval()
+    return model(X)
+""": "stays in evaluation mode",
+        """\
+def steady_results(model, X):
+    from tutor.decoding import evaluating
+
+    with evaluating(model):
+        return model(X)
+""": "calls `evaluating`",
+        """\
+def steady_results(model, X):
+    with torch.no_grad():
+        return sum(model(X) for _ in range(100)) / 100
+""": "mean of many calls",
         """\
 def steady_results(model, X):
     with torch.inference_mode():

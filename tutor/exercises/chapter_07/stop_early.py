@@ -62,6 +62,31 @@ def _compared_with_the_last(losses, patience):
     return _lowest(losses), len(losses) - 1
 
 
+def _begins_with(low):
+    """Begins with a loss of its own, and with checkpoint 0."""
+
+    def stop(losses, patience):
+        best, lowest = 0, low
+        for i, loss in enumerate(losses):
+            if loss < lowest:
+                best, lowest = i, loss
+            elif i - best >= patience:
+                return best, i
+        return best, len(losses) - 1
+
+    return stop
+
+
+def _rises_in_a_row(losses, patience):
+    """Waits as long as each loss is higher than the one before it; keeps the lowest so far."""
+    waited = 0
+    for i in range(1, len(losses)):
+        waited = waited + 1 if losses[i] > losses[i - 1] else 0
+        if waited >= patience:
+            return _lowest(losses[: i + 1]), i
+    return _lowest(losses), len(losses) - 1
+
+
 def _later_of_equals(losses, patience):
     best, last = _stop()(losses, patience)
     return max(i for i in range(last + 1) if losses[i] == losses[best]), last
@@ -70,6 +95,8 @@ def _later_of_equals(losses, patience):
 def _cases_of_losses():
     yield [2.0], 1
     yield [3.0, 2.0, 2.5], 1
+    yield [30000.0, 20000.0, 10000.0], 1
+    yield [1.0, 0.0, 0.5, 0.25, 0.25], 2
     yield [3.0, 2.0, 2.5, 2.6, 1.0], 2
     yield [3.0, 2.0, 2.5, 1.5, 1.7, 1.6], 2
     yield [5.0, 4.0, 4.0, 3.0, 3.0, 3.0, 2.0], 2
@@ -111,7 +138,8 @@ seen, and that of the last one that was seen. What would have come after it, nob
 def stop_early(losses, patience):
     """Which checkpoint to keep, and where the run stops.
 
-    losses: list of floats, at least one: the validation loss of each checkpoint, in order
+    losses: list of floats, at least one: the validation loss of each checkpoint, in order; each
+        is 0 or more, however large (of a whole sentence, or of a whole file)
     patience: int, at least 1
     Returns two ints: the index of the best checkpoint seen, and that of the last one seen
     """
@@ -140,6 +168,37 @@ def stop_early(losses, patience):
     reference=_stop(),
     cases=_cases_of_losses,
     mistakes=(
+        *(
+            (
+                "Your lowest loss begins with a number, and losses may all be above it. Begin with "
+                "the first loss, or with `math.inf`.",
+                _begins_with(low),
+            )
+            for low in (1.0, 5.0, 10.0)
+        ),
+        (
+            "After a loss of 0 you take any loss as better: in Python `not 0.0` is true. Ask "
+            "`is None`.",
+            _stop(better=lambda losses, i, best: losses[i] < losses[best] or losses[best] == 0),
+        ),
+        (
+            "While checkpoint 0 is the best, you take any other as better: in Python `not 0` is "
+            "true. Ask `is None`.",
+            _stop(better=lambda losses, i, best: losses[i] < losses[best] or best == 0),
+        ),
+        (
+            "You look for the lowest loss of the whole list, and stop `patience` later. On the way "
+            "there the run may have stopped already.",
+            lambda losses, patience: (
+                (best := _lowest(losses)),
+                min(best + patience, len(losses) - 1),
+            ),
+        ),
+        (
+            "You count rises: each loss that is above the one before it. Count those that are not "
+            "below the best so far.",
+            _rises_in_a_row,
+        ),
         (
             "You know the future: the checkpoint that you keep comes after the stop.",
             _and(lambda losses, best, last: (_lowest(losses), last)),
@@ -239,7 +298,8 @@ def stop_early(losses, patience):
             ),
         ),
         (
-            "No checkpoint is ever better for you: `min(losses)` knows those that come later.",
+            "No checkpoint is ever better for you. Compare with the best so far: not with 0, and "
+            "not with `min(losses)`, which knows those that come later.",
             _stop(better=lambda losses, i, best: False),
         ),
         (
@@ -252,6 +312,63 @@ def stop_early(losses, patience):
         ),
     ),
     wrong={
+        """\
+def stop_early(losses, patience):
+    best, low, waited = 0, 10.0, 0
+    for i, loss in enumerate(losses):
+        if loss < low:
+            best, low, waited = i, loss, 0
+        elif i > 0:
+            waited += 1
+        if waited == patience:
+            return best, i
+    return best, len(losses) - 1
+""": "Begin with the first loss",
+        """\
+def stop_early(losses, patience):
+    best, low, waited = 0, 1000, 0
+    for i, loss in enumerate(losses):
+        waited += 1
+        if loss < low:
+            best, low, waited = i, loss, 0
+        if i - best == patience:
+            return best, i
+    return best, len(losses) - 1
+""": "Begin with the first loss",
+        """\
+def stop_early(losses, patience):
+    low = None
+    for i, loss in enumerate(losses):
+        if not low or loss < low:
+            low, best = loss, i
+        elif i - best == patience:
+            return best, i
+    return best, len(losses) - 1
+""": "After a loss of 0",
+        """\
+def stop_early(losses, patience):
+    best = None
+    for i in range(len(losses)):
+        if not best or losses[i] < losses[best]:
+            best = i
+        elif i - best == patience:
+            return best, i
+    return best, len(losses) - 1
+""": "While checkpoint 0 is the best",
+        """\
+def stop_early(losses, patience):
+    best = int(torch.tensor(losses).argmin())
+    return best, min(best + patience, len(losses) - 1)
+""": "lowest loss of the whole list",
+        """\
+def stop_early(losses, patience):
+    rises = 0
+    for i in range(1, len(losses)):
+        rises = rises + 1 if losses[i] > losses[i - 1] else 0
+        if rises == patience:
+            return losses.index(min(losses[: i + 1])), i
+    return losses.index(min(losses)), len(losses) - 1
+""": "You count rises",
         """\
 def stop_early(losses, patience):
     best = 0

@@ -119,6 +119,28 @@ _AGAINST = {
 }
 
 
+class _Any:
+    """Stands for every answer for which something holds, where a list of them has no end."""
+
+    def __init__(self, holds):
+        self.holds = holds
+
+    def __eq__(self, answer):
+        return self.holds(answer)
+
+    __hash__ = None
+
+
+def _other_letters(answer):
+    return not set(answer) <= set("ABCD")
+
+
+def _no_cause(answer):
+    """Whether a value is neither one of the five numbers nor None."""
+    causes = (None, FEW, COPIES, ORDER, COSINE, RATE)
+    return not _other_letters(answer) and not all(n in causes for n in answer.values())
+
+
 def _guesses():
     """A message for each assignment that is not right: it is about the first wrong curve."""
     for causes in product((None, FEW, COPIES, ORDER, COSINE, RATE), repeat=4):
@@ -140,7 +162,7 @@ which_cause = Exercise(
     goal="Tell from two losses what went wrong in a run.",
     difficulty=3,
     importance=5,
-    minutes=8,
+    minutes=6,
     text="""\
 The figure shows four real runs of a small translator: 3,200 pairs, 32 in a step, so that an epoch
 has 100 steps; 1,500 ids; a warm-up and a cosine over 600 steps. In each, **one** thing is broken:
@@ -172,7 +194,14 @@ is taken before them, on 200 other pairs. *Healthy* is the validation of a run w
         "four questions that cost nothing."
     ),
     reference=_RIGHT,
-    mistakes=tuple(_guesses()),
+    mistakes=(
+        ("The keys are the letters of the four curves, A to D, in capitals.", _Any(_other_letters)),
+        (
+            "Each curve has one cause: a number from 1 to 5, without quotes.",
+            _Any(_no_cause),
+        ),
+        *_guesses(),
+    ),
     wrong={
         'which_cause = {"A": 5, "B": 2, "C": 3, "D": 1}': "As the cosine brings it down",
         'which_cause = {"A": 4, "B": 1, "C": 3, "D": 2}': "where even chances cost",
@@ -183,6 +212,10 @@ is taken before them, on 200 other pairs. *Healthy* is the validation of a run w
         'which_cause = {"A": 4, "B": 2, "C": 1, "D": 3}': "turn round and rise",
         'which_cause = {"A": 4, "B": 2}': "C has no cause yet",
         "which_cause = [4, 2, 3, 1]": "a dict is wanted",
+        "which_cause = {'A': '4', 'B': '2', 'C': '3', 'D': '1'}": "without quotes",
+        "which_cause = {'A': 4, 'B': 2, 'C': 3, 'D': 6}": "from 1 to 5",
+        "which_cause = {'A': 4, 'B': 2, 'C': (3, 5), 'D': 1}": "one cause",
+        "which_cause = {'a': 4, 'b': 2, 'c': 3, 'd': 1}": "in capitals",
         'which_cause = {"A": 4, "B": 2, "C": 3, "D": None}': "D has no cause yet",
     },
     right=(
