@@ -1,5 +1,8 @@
 """A test of what is random."""
 
+import itertools
+import math
+
 import torch
 import torch.nn.functional as F
 
@@ -29,6 +32,21 @@ def _shared(*dims):
     return drop
 
 
+def _unlucky(first):
+    """Dropout whose count of zeros is 3 standard deviations off, to either side in turn."""
+    sides = itertools.cycle((first, -first))
+
+    def drop(X, p, training):
+        if not training or p == 0:
+            return X
+        n = X.numel()
+        off = 3 * next(sides) * math.sqrt(n * p * (1 - p))
+        lost = torch.randperm(n) < min(max(round(n * p + off), 0), n)  # (n,)
+        return torch.where(lost.view(X.shape), 0.0, X / (1 - p))
+
+    return drop
+
+
 def _same_each_time(X, p, training):
     draws = torch.rand(X.shape, generator=torch.Generator().manual_seed(0))
     return X * (draws >= p) / (1 - p) if training else X
@@ -53,8 +71,9 @@ test of a function `drop(X, p, training)`.
 - Each call draws anew.
 - If `training` is False, $X$ comes back as it was.
 
-You choose the input. It is tried on three right functions, which draw in different ways, and on
-eight mutants. A test that fails by bad luck once in a thousand runs is good enough.""",
+You choose the input. It is tried on five right functions, two of them in a run of bad luck, and on
+eight mutants. A test that fails by bad luck once in a thousand runs is good enough. A few calls of
+`drop` are enough, too: all runs together must end within five seconds.""",
     hints=(
         "Which $X$ makes it easiest to see what became of each number? And which $p$ tells a share "
         "of dropped numbers from a share of kept ones?",
@@ -94,15 +113,19 @@ def test_dropout(drop):
         "is PyTorch's own": lambda X, p, training: F.dropout(X, p, training),
         "compares uniform draws with p": _like_rand,
         "multiplies by a mask and then by 1 / (1 - p)": _with_a_mask,
+        "drops rather many numbers, by a bad luck of one run in 400": _unlucky(1),
+        "drops rather few numbers, by a bad luck of one run in 400": _unlucky(-1),
     },
     mutants={
         "does not divide the survivors by 1 - p": lambda X, p, training: (
             X * (torch.rand_like(X) >= p) if training else X
         ),
+        "drops with probability p / 2": lambda X, p, training: (
+            X * (torch.rand_like(X) >= p / 2) / (1 - p) if training else X
+        ),
         "keeps a share of p, and divides by p": lambda X, p, training: (
             X * (torch.rand_like(X) < p) / p if training else X
         ),
-        "drops when it does not train, too": lambda X, p, training: F.dropout(X, p, True),
         "divides by 1 - p when it does not train, too": lambda X, p, training: (
             F.dropout(X, p, True) if training else X / (1 - p)
         ),
@@ -112,6 +135,35 @@ def test_dropout(drop):
         "drops the same numbers in every call": _same_each_time,
     },
     wrong={
+        """\
+def test_dropout(drop):
+    X = torch.ones(20, 30, 40)
+    Y = drop(X, 0.2, True)
+    assert ((Y == 0) | torch.isclose(Y, torch.tensor(1.25))).all() and (Y == 0).any()
+    assert not torch.equal(Y[0], Y[1]) and not torch.equal(Y[:, 0], Y[:, 1])
+    assert not torch.equal(Y[..., 0], Y[..., 1]) and not torch.equal(Y, drop(X, 0.2, True))
+    assert torch.equal(drop(X, 0.2, False), X)
+""": "drops with probability p / 2",
+        """\
+def test_dropout(drop):
+    X = torch.ones(20, 30, 40)
+    Y = drop(X, 0.2, True)
+    assert torch.allclose(Y[Y != 0], torch.tensor(1.25))
+    assert abs((Y == 0).float().mean() - 0.2) < 0.004
+    assert not torch.equal(Y[0], Y[1]) and not torch.equal(Y[:, 0], Y[:, 1])
+    assert not torch.equal(Y[..., 0], Y[..., 1]) and not torch.equal(Y, drop(X, 0.2, True))
+    assert torch.equal(drop(X, 0.2, False), X)
+""": "bad luck",
+        """\
+def test_dropout(drop):
+    X = torch.ones(4, 5, 6)
+    Y = drop(X, 0.5, True)
+    assert torch.allclose(Y[Y != 0], torch.tensor(2.0))
+    assert 0.4 < (Y == 0).float().mean() < 0.6
+    assert not torch.equal(Y[0], Y[1]) and not torch.equal(Y[:, 0], Y[:, 1])
+    assert not torch.equal(Y[..., 0], Y[..., 1]) and not torch.equal(Y, drop(X, 0.5, True))
+    assert torch.equal(drop(X, 0.5, False), X)
+""": "bad luck",
         """\
 def test_dropout(drop):
     X = torch.ones(20, 30, 40)
@@ -182,7 +234,7 @@ def test_dropout(drop):
     assert not torch.equal(Y[:, 0], Y[:, 1])
     assert not torch.equal(Y[:, :, 0], Y[:, :, 1])
     assert not torch.equal(Y, drop(X, 0.2, True))
-""": "drops when it does not train",
+""": "divides by 1 - p when it does not train",
         """\
 def test_dropout(drop):
     X = torch.ones(20, 30, 40)
@@ -209,6 +261,18 @@ def test_dropout(drop):
 """: "fails what is right",
     },
     right=(
+        """\
+def test_dropout(drop):
+    X = torch.ones(10, 20, 30)
+    Ys = torch.stack([drop(X, 0.3, True) for _ in range(51)])
+    assert abs(Ys.mean() - 1) < 0.01
+    lost = Ys == 0
+    assert abs(lost.float().mean() - 0.3) < 0.003
+    for dim in range(4):
+        agree = (lost == lost.roll(1, dim)).float().mean()
+        assert abs(agree - 0.58) < 0.01
+    assert torch.equal(drop(X, 0.3, False), X)
+""",
         """\
 def test_dropout(drop):
     X = torch.rand(50, 40, 30) + 1
