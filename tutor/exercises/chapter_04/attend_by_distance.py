@@ -79,7 +79,9 @@ def _cases():
         Q, K, V = (torch.randn(N, h, S, d_k) for _ in range(3))
         yield Q, K, V, 0.1 + torch.rand(h)
     Q, K, V = (torch.randn(1, 2, 5, 2) for _ in range(3))
-    yield 90 * Q, 90 * K, V, torch.rand(2)  # scores far below -1000
+    Q, K = 10 * (0.5 + Q.sigmoid()), 10 * (0.5 + K.sigmoid())
+    yield Q, K, V, torch.rand(2)  # scores of up to 300: `exp` is infinite
+    yield 20 * Q, -20 * K, V, torch.rand(2)  # scores below -10,000
     yield torch.zeros(2, 4, 1, 2), torch.zeros(2, 4, 1, 2), torch.randn(2, 4, 1, 2), torch.rand(4)
 
 
@@ -105,7 +107,7 @@ stands **behind** it.
 
 Write this attention. The scores are divided by $\\sqrt{d_k}$ as always. The distance is subtracted
 after that, and nothing else is done to it. Scores may be far from 0 on either side. There is no
-padding.""",
+padding. Gradients flow to all four arguments.""",
     hints=(
         "Write $t - s$ as a table for S = 3: rows are queries. Where is it negative? Which half of "
         "the table does head 0 hide?",
@@ -144,6 +146,7 @@ def attend_by_distance(Q, K, V, slopes):
     "row of its own, so a longer sentence needs nothing new.",
     reference=_attend,
     cases=_cases,
+    gradient=True,
     mistakes=(
         (
             "You add the distance, so far words win. Subtract it.",
@@ -291,13 +294,20 @@ def attend_by_distance(Q, K, V, slopes):
             "A score of 0 hides no key: it gets a weight like any other. Use minus infinity.",
             _with(hiding=0.0),
         ),
-        *(
-            (
-                "Scores may be lower than the number that you hide with, and then the hidden key "
-                "wins. Use minus infinity.",
-                _with(hiding=hiding),
-            )
-            for hiding in (-100.0, -1000.0)
+        (
+            "Scores may be lower than the number that you hide with, and then the hidden key "
+            "wins. Use minus infinity.",
+            _with(hiding=-1000.0),
+        ),
+        (
+            "The numbers are right, but no gradient flows through your answer: `detach`, `tolist` "
+            "and `item` cut it off.",
+            lambda *given: _attend(*given).detach(),
+        ),
+        (
+            "The numbers are right, but no gradient flows to the slopes: `detach`, `tolist` and "
+            "`item` cut it off.",
+            lambda Q, K, V, slopes: _attend(Q, K, V, slopes.detach()),
         ),
         (
             "The mask is made for two heads; repeat it for all pairs of heads.",
@@ -305,6 +315,44 @@ def attend_by_distance(Q, K, V, slopes):
         ),
     ),
     wrong={
+        """\
+def attend_by_distance(Q, K, V, slopes):
+    h, S = Q.shape[1:3]
+    steps = torch.arange(S)[:, None] - torch.arange(S)
+    hidden = torch.stack([steps < 0, steps > 0]).repeat(h // 2, 1, 1)
+    E = Q @ K.mT / math.sqrt(Q.shape[-1])
+    E = E - slopes[:, None, None] * steps.abs()
+    return E.masked_fill(hidden, -3000).softmax(dim=-1) @ V
+""": "may be lower than",
+        """\
+def attend_by_distance(Q, K, V, slopes):
+    h, S = Q.shape[1:3]
+    steps = torch.arange(S)[:, None] - torch.arange(S)
+    hidden = torch.stack([steps < 0, steps > 0]).repeat(h // 2, 1, 1)
+    E = Q @ K.mT / math.sqrt(Q.shape[-1])
+    E = E - slopes[:, None, None] * steps.abs()
+    return E.masked_fill(hidden, -1e4).softmax(dim=-1) @ V
+""": "may be lower than",
+        """\
+def attend_by_distance(Q, K, V, slopes):
+    h, S = Q.shape[1:3]
+    steps = torch.arange(S)[:, None] - torch.arange(S)
+    hidden = torch.stack([steps < 0, steps > 0]).repeat(h // 2, 1, 1)
+    E = Q @ K.mT / math.sqrt(Q.shape[-1])
+    E = E - slopes[:, None, None] * steps.abs()
+    return (E.masked_fill(hidden, -torch.inf).softmax(dim=-1) @ V).detach()
+""": "no gradient flows through",
+        """\
+def attend_by_distance(Q, K, V, slopes):
+    h, S = Q.shape[1:3]
+    steps = torch.arange(S)[:, None] - torch.arange(S)
+    heads = []
+    for i, m in enumerate(slopes.tolist()):
+        E = Q[:, i] @ K[:, i].mT / math.sqrt(Q.shape[-1]) - m * steps.abs()
+        hidden = steps < 0 if i % 2 == 0 else steps > 0
+        heads.append(E.masked_fill(hidden, -torch.inf).softmax(dim=-1) @ V[:, i])
+    return torch.stack(heads, dim=1)
+""": "to the slopes",
         """\
 def attend_by_distance(Q, K, V, slopes):
     h, S = Q.shape[1:3]

@@ -23,6 +23,19 @@ def _of_the_first(ids):
     return _columns(ids) - (ids[0] == PAD).sum()
 
 
+def _of_the_shortest(ids):
+    return _columns(ids) - (ids == PAD).sum(-1).max()
+
+
+def _of_the_largest(ids):
+    """Counted from the largest id, where `argmax` finds it."""
+    return _columns(ids) - ids.argmax(-1, keepdim=True)
+
+
+def _where_not_negative(ids, X, P, places):
+    return X + P[places.clamp(min=0)] * (places >= 0)[..., None]
+
+
 def _of_the_longest(ids):
     return (_columns(ids) - (ids == PAD).sum(-1).min()).clamp(min=0)
 
@@ -77,7 +90,8 @@ last word of every sentence. `[PAD]` (id 0) stands before the words, never betwe
 
 So column $t$ is no longer place $t$. A sentence must get the same vectors, however much padding
 stands before it: its first word is at place 0. Add to each word the row of `P` for its place.
-The vectors of padding stay as they are. Every sentence has at least one word.""",
+The vectors of padding stay as they are. Every sentence has at least one word. Gradients flow to
+`X` and `P`.""",
     hints=(
         "Write down the places of `[0, 0, 9, 4]` under its columns. What do you subtract from a "
         "column's number, and is it the same in every sentence?",
@@ -114,6 +128,7 @@ def places_from_the_left(ids, X, P):
     "mask alone does not see to that.",
     reference=_places_from_the_left,
     cases=_cases,
+    gradient=True,
     mistakes=(
         (
             "Your places are the columns, and padding gets them too. So a sentence gets other "
@@ -248,6 +263,49 @@ def places_from_the_left(ids, X, P):
             "its own.",
             lambda ids, X, P: _add(ids, X, P, _of_the_longest(ids)),
         ),
+        *(
+            (
+                "You subtract the padding of the shortest sentence from all columns. Each sentence "
+                "has its own.",
+                add,
+            )
+            for add in (
+                lambda ids, X, P: _add(ids, X, P, _of_the_shortest(ids)),
+                lambda ids, X, P: _add(ids, X, P, _of_the_shortest(ids), False),
+                lambda ids, X, P: _add(ids, X, P, _of_the_shortest(ids).clamp(min=0)),
+                lambda ids, X, P: _add(ids, X, P, _of_the_shortest(ids).clamp(min=0), False),
+                lambda ids, X, P: _where_not_negative(ids, X, P, _of_the_shortest(ids)),
+            )
+        ),
+        *(
+            (
+                "`argmax` of the ids finds the largest id, wherever it stands. Look for the first "
+                "that is not 0.",
+                add,
+            )
+            for add in (
+                lambda ids, X, P: _add(ids, X, P, _of_the_largest(ids)),
+                lambda ids, X, P: _add(ids, X, P, _of_the_largest(ids), False),
+                lambda ids, X, P: _add(ids, X, P, _of_the_largest(ids).clamp(min=0)),
+                lambda ids, X, P: _add(ids, X, P, _of_the_largest(ids).clamp(min=0), False),
+                lambda ids, X, P: _where_not_negative(ids, X, P, _of_the_largest(ids)),
+            )
+        ),
+        (
+            "The words are right, but no gradient flows to `X`: `detach`, `tolist` and `item` cut "
+            "it off, and the model could not learn.",
+            lambda ids, X, P: _places_from_the_left(ids, X.detach(), P),
+        ),
+        (
+            "The words are right, but no gradient flows to `P`: `detach`, `tolist` and `item` cut "
+            "it off, and a learned table could not learn.",
+            lambda ids, X, P: _places_from_the_left(ids, X, P.detach()),
+        ),
+        (
+            "The words are right, but no gradient flows through your answer: `detach`, `tolist` "
+            "and `item` cut it off.",
+            lambda ids, X, P: _places_from_the_left(ids, X, P).detach(),
+        ),
         (
             "You return X as it was: no word has a place.",
             lambda ids, X, P: X,
@@ -262,6 +320,46 @@ def places_from_the_left(ids, X, P):
         ),
     ),
     wrong={
+        """\
+def places_from_the_left(ids, X, P):
+    start = (ids == 0).sum(1).max()
+    places = torch.arange(ids.shape[1]) - start
+    return X + P[places] * (ids != 0)[..., None]
+""": "of the shortest sentence",
+        """\
+def places_from_the_left(ids, X, P):
+    start = int((ids == 0).sum(1).max())
+    places = (torch.arange(ids.shape[1]) - start).clamp(min=0)
+    return torch.where((ids != 0)[..., None], X + P[places], X)
+""": "of the shortest sentence",
+        """\
+def places_from_the_left(ids, X, P):
+    places = torch.arange(ids.shape[1]) - ids.argmax(1, keepdim=True)
+    return X + P[places] * (ids != 0)[..., None]
+""": "finds the largest id",
+        """\
+def places_from_the_left(ids, X, P):
+    places = torch.arange(ids.shape[1]) - ids.argmax(1)[:, None]
+    return torch.where((places >= 0)[..., None], X + P[places.clamp(min=0)], X)
+""": "finds the largest id",
+        """\
+def places_from_the_left(ids, X, P):
+    Y = X.detach().clone()
+    for n, sentence in enumerate(ids.tolist()):
+        start = sentence.count(0)
+        Y[n, start:] += P[:len(sentence) - start].detach()
+    return Y
+""": "no gradient flows through",
+        """\
+def places_from_the_left(ids, X, P):
+    rows = []
+    for sentence, vectors in zip(ids, X):
+        n = int((sentence != 0).sum())
+        add = torch.zeros_like(vectors)
+        add[len(sentence) - n:] = torch.tensor(P[:n].tolist())
+        rows.append(vectors + add)
+    return torch.stack(rows)
+""": "to `P`",
         """\
 def places_from_the_left(ids, X, P):
     return X + P[:ids.shape[1]]
