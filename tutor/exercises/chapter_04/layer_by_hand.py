@@ -26,9 +26,9 @@ layer_by_hand = Exercise(
     kind=MEND,
     title="One name for two things",
     goal="Follow the residual connections and the norms through a whole layer.",
-    difficulty=3,
+    difficulty=2,
     importance=4,
-    minutes=8,
+    minutes=5,
     text="""\
 A tutorial rebuilds PyTorch's encoder layer (post-norm, no dropout) step by step,
 and compares nothing but shapes. It is wrong in **two** places. **Find both and mend them.** Here

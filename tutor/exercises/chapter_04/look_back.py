@@ -87,9 +87,8 @@ are right, but get too little weight.""",
     hints=(
         "The query of row $t$ should be the row $t - k$ of the table, times some number. So by "
         "which angle does each hand turn, and which way? Try $d_{model} = 2$ and $k = 1$ first.",
-        "$W_Q$ has one 2 x 2 block for each hand, on its diagonal. With the angle $b = k / "
-        "10000^{2i / d_{model}}$, turning **forward** is $[[\\cos b, -\\sin b], [\\sin b, \\cos "
-        "b]]$. Backward, $b$ is negative.",
+        "$W_Q$ has one 2 x 2 block for each hand, on its diagonal, and zeros elsewhere. The fold "
+        "has the block that goes $k$ words forward. By which angle does hand $i$ turn?",
         "Two neighbouring keys have nearly the same score. The softmax is as sharp as you like if "
         "you multiply $W_Q$ by a large number, such as 1000.",
     ),
@@ -136,10 +135,13 @@ def look_back(d_model, k):
             "Your head looks one word back, whatever k is.",
             lambda d_model, k: _hands(d_model, 1),
         ),
-        (
-            "Your head looks at the right keys, but not sharply enough. Scores of neighbours are "
-            "close together: make the queries longer.",
-            lambda d_model, k: _hands(d_model, k, scale=1.0),
+        *(
+            (
+                "Your head looks at the right keys, but not sharply enough, or only in short "
+                "texts. Scores of neighbours are close together: make the queries longer.",
+                lambda d_model, k, scale=scale: _hands(d_model, k, scale=scale),
+            )
+            for scale in (1.0, 20.0, 22.0, 30.0)  # soft in all cases, in three, in two, in one
         ),
         (
             "Your hands turn at other speeds than the table's: pair i has the exponent 2i / "
@@ -222,6 +224,24 @@ def look_back(d_model, k):
         ),
     ),
     wrong={
+        """\
+def look_back(d_model, k):
+    W = torch.zeros(d_model, d_model)
+    for i in range(0, d_model, 2):
+        b = torch.tensor(k / 10000 ** (i / d_model))
+        W[i, i] = W[i + 1, i + 1] = b.cos()
+        W[i, i + 1], W[i + 1, i] = b.sin(), -b.sin()
+    return 20 * W
+""": "only in short texts",
+        """\
+def look_back(d_model, k):
+    W = torch.zeros(d_model, d_model)
+    for i in range(0, d_model, 2):
+        b = torch.tensor(k / 10000 ** (i / d_model))
+        W[i, i] = W[i + 1, i + 1] = b.cos()
+        W[i, i + 1], W[i + 1, i] = b.sin(), -b.sin()
+    return 30 * W
+""": "only in short texts",
         """\
 def look_back(d_model, k):
     W = torch.zeros(d_model, d_model)

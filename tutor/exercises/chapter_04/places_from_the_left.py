@@ -83,7 +83,7 @@ places_from_the_left = Exercise(
     goal="Give a sentence its places when padding stands before it.",
     difficulty=3,
     importance=4,
-    minutes=6,
+    minutes=7,
     text="""\
 Models that write texts are often padded on the **left**: then the last column of a batch holds the
 last word of every sentence. `[PAD]` (id 0) stands before the words, never between or behind them.

@@ -54,12 +54,12 @@ which_stack = Exercise(
     goal="Recognise the order of norm and residual from the sizes that it leaves behind.",
     difficulty=4,
     importance=3,
-    minutes=9,
+    minutes=10,
     text="""\
 Four of the section's stacks, fresh and untrained, have lost their names. For each, two things were
-measured after some of the sub-layers, as the mean of eight random starts. `size` is the root of the mean of the squares of the numbers
-in $X$. `moved` is how far the next sub-layer moves $X$: the length of the difference, as a share
-of the length of $X$.
+measured after some of the sub-layers, as the mean of eight random starts. `size` is the root of the
+mean of the squares of the numbers in $X$. `moved` is how far the next sub-layer moves $X$: the
+length of the difference, as a share of the length of $X$.
 
 1. Which stack is which? Take the names "post-norm", "pre-norm", "norm alone" ($\\text{LN}(f(X))$)
    and "residual alone".

@@ -11,7 +11,7 @@ why_hide_padding = Exercise(
     goal="Explain which parts of an encoder can let padding in, and which cannot.",
     difficulty=3,
     importance=4,
-    minutes=8,
+    minutes=7,
     text="""\
 A friend forgets the padding mask. Her encoder gives *it sleeps* one set of vectors when the
 sentence is alone, and another in a batch with longer sentences. No error is raised. **Explain** in

@@ -12,6 +12,12 @@ def _ask(X_Q, X_K, X_V, W_Q, W_K, W_V, hidden=None):
     return F.scaled_dot_product_attention(X_Q @ W_Q, X_K @ W_K, X_V @ W_V, attn_mask=mask)
 
 
+def _ask_softmax(X, M, W_Q, W_K, W_V, hidden, root=None, transpose=lambda K: K.mT):
+    """The same step by step: another divisor, or another transpose."""
+    E = X @ W_Q @ transpose(M @ W_K) / (W_K.shape[1] ** 0.5 if root is None else root)
+    return E.masked_fill(hidden, -torch.inf).softmax(-1) @ (M @ W_V)
+
+
 def _ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
     return compute_attention_matrix(X @ W_Q, memory @ W_K, hidden) @ (memory @ W_V)
 
@@ -40,7 +46,7 @@ ask_the_source = Exercise(
     goal="Give cross-attention its queries, keys and values from the right sentences.",
     difficulty=2,
     importance=5,
-    minutes=7,
+    minutes=4,
     text="""\
 A published decoder hands its cross-attention the three inputs in a wrong order. Whoever tries it
 with sentences of one length alone sees nothing. With $T \\neq S$ it breaks. **Find the mistake and
@@ -126,6 +132,37 @@ def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
             lambda X, M, W_Q, W_K, W_V, hidden: _ask(X, X, X, W_Q, W_K, W_V),
         ),
         (
+            "The three inputs are right now, but the scores are no longer divided by the root of "
+            "d_k.",
+            lambda *given: _ask_softmax(*given, root=1.0),
+        ),
+        (
+            "The scores are divided by d_k; it was its square root, and that was right.",
+            lambda X, M, W_Q, W_K, W_V, hidden: _ask_softmax(
+                *(X, M, W_Q, W_K, W_V, hidden), root=W_K.shape[1]
+            ),
+        ),
+        (
+            "The three inputs are right now, but `W_Q` makes the keys and `W_K` the queries.",
+            lambda X, M, W_Q, W_K, W_V, hidden: _ask(X, M, M, W_K, W_Q, W_V, hidden),
+        ),
+        *(
+            (
+                "Your mask is turned by 90 degrees: it now hides rows, those that ask. It was "
+                "right; it hides columns, the padding of the source.",
+                ask,
+            )
+            for ask in (
+                lambda X, M, W_Q, W_K, W_V, hidden: _ask(X, M, M, W_Q, W_K, W_V, hidden.mT),
+                lambda X, M, W_Q, W_K, W_V, hidden: _ask_softmax(X, M, W_Q, W_K, W_V, hidden.mT),
+            )
+        ),
+        (
+            "Your transpose makes sentences of the keys' tokens. The last two dimensions of the "
+            "keys are to change places.",
+            lambda *given: _ask_softmax(*given, transpose=lambda K: K.transpose(0, 1)),
+        ),
+        (
             "There is no causal mask in cross-attention: the whole source is known before anything "
             "is written.",
             lambda X, M, W_Q, W_K, W_V, hidden: _ask(
@@ -135,6 +172,31 @@ def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
         ),
     ),
     wrong={
+        """\
+def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
+    E = (X @ W_Q) @ (memory @ W_K).mT
+    return E.masked_fill(hidden, -torch.inf).softmax(-1) @ (memory @ W_V)
+""": "no longer divided",
+        """\
+def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
+    Q, K, V = X @ W_Q, memory @ W_K, memory @ W_V
+    return F.scaled_dot_product_attention(Q, K, V, attn_mask=~hidden, scale=1 / W_K.shape[1])
+""": "divided by d_k; it was",
+        """\
+def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
+    Q, K, V = X @ W_K, memory @ W_Q, memory @ W_V
+    return F.scaled_dot_product_attention(Q, K, V, attn_mask=~hidden)
+""": "`W_Q` makes the keys",
+        """\
+def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
+    Q, K, V = X @ W_Q, memory @ W_K, memory @ W_V
+    return F.scaled_dot_product_attention(Q, K, V, attn_mask=~hidden.mT)
+""": "turned by 90 degrees",
+        """\
+def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
+    E = (X @ W_Q) @ (memory @ W_K).mT / math.sqrt(W_K.shape[1])
+    return E.masked_fill(hidden.mT, -torch.inf).softmax(-1) @ (memory @ W_V)
+""": "turned by 90 degrees",
         """\
 def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
     Q, K, V = X @ W_Q, memory @ W_K, X @ W_V
@@ -182,7 +244,7 @@ def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
     Q, K, V = X @ W_Q, memory @ W_K, memory @ W_V
     E = (Q @ K.transpose(0, 1)).masked_fill(hidden, -1e9)
     return E.softmax(-1) @ V
-""": "RuntimeError",
+""": "makes sentences of the keys",
         """\
 def ask_the_source(X, memory, W_Q, W_K, W_V, hidden):
     Q, K, V = (Y.unsqueeze(1) for Y in (memory @ W_Q, memory @ W_K, X @ W_V))

@@ -49,6 +49,10 @@ def _none(ids):
     return None
 
 
+def _itself(ids):
+    return torch.eye(ids.shape[1], dtype=torch.bool)
+
+
 def _cases():
     for ids, vocab_size, d_model, heads, depth in [
         ([[2]], 4, 4, 1, 1),
@@ -75,7 +79,7 @@ logits_without_source = Exercise(
     goal="Turn the parts of a translator into a language model.",
     difficulty=3,
     importance=5,
-    minutes=10,
+    minutes=9,
     text="""\
 A language model has no source: it reads the beginning of a text and says at every place what comes
 next. So a layer of it is a decoder layer without cross-attention. Such a layer is in your hands
@@ -162,6 +166,11 @@ def logits_without_source(ids, W, P, layers):
             _with(mask=lambda ids: causal_mask(ids.shape[1]).triu(2) | padding_mask(ids)),
         ),
         (
+            "Your mask hides each place from itself as well, so the first one sees nothing. A "
+            "place knows its own token; the answer is the next one.",
+            _with(mask=lambda ids: causal_mask(ids.shape[1]) | _itself(ids) | padding_mask(ids)),
+        ),
+        (
             "`ids == 0` is (N, T) and meets the rows and columns of (T, T). It needs the shape (N, "
             "1, 1, T), which `padding_mask` gives.",
             _with(mask=lambda ids: causal_mask(ids.shape[1]) | (ids == 0)),
@@ -188,6 +197,11 @@ def logits_without_source(ids, W, P, layers):
         (
             "You multiply by d_model; the factor is its square root.",
             _with(factor=float),
+        ),
+        (
+            "Your factor is the root of the number of tokens. It belongs to the vectors: the root "
+            "of d_model, the table's columns.",
+            lambda ids, W, *rest: _run(ids, W, *rest, factor=lambda _: math.sqrt(len(W))),
         ),
         (
             "You divide by the root of d_model. The table starts small, so words must grow on the "
@@ -312,6 +326,24 @@ def logits_without_source(ids, W, P, layers):
         ),
     ),
     wrong={
+        """\
+def logits_without_source(ids, W, P, layers):
+    T = ids.shape[1]
+    mask = torch.ones(T, T).triu(0).bool() | padding_mask(ids)
+    X = W[ids] * math.sqrt(W.shape[-1]) + P[:T]
+    for layer in layers:
+        X = layer(X, mask)
+    return X @ W.T
+""": "hides each place from itself",
+        """\
+def logits_without_source(ids, W, P, layers):
+    T = ids.shape[1]
+    mask = causal_mask(T) | padding_mask(ids)
+    X = W[ids] * math.sqrt(len(W)) + P[:T]
+    for layer in layers:
+        X = layer(X, mask)
+    return X @ W.T
+""": "root of the number of tokens",
         """\
 def logits_without_source(ids, W, P, layers):
     T, d_model = ids.shape[1], W.shape[-1]

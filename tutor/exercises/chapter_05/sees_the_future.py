@@ -111,15 +111,22 @@ def _shifts_all_features(model, X):
     return found
 
 
-def _sums_features(model, X):
-    """A leak test by the gradient of a sum that a norm keeps at 0."""
-    X = X.clone().requires_grad_()
-    Y = model(X)
-    for t in range(X.shape[1]):
-        (g,) = torch.autograd.grad(Y[:, t].sum(), X, retain_graph=True)
-        if g[:, t + 1 :].any():
-            return True
-    return False
+def _orders_anew(first):
+    """A leak test that turns the tokens from t + first on around; attention knows no order."""
+
+    def test(model, X):
+        Y, found = model(X), False
+        for t in range(1, X.shape[1]):
+            changed = torch.cat([X[:, : t + first], X[:, t + first :].flip(1)], dim=1)
+            found = found or bool(((model(changed) - Y)[:, :t].abs() > 1e-5).any())
+        return found
+
+    return test
+
+
+def _without(kind):
+    """A leak test that says False of every model of a kind."""
+    return lambda model, X: kind not in type(model).__name__ and _sees_the_future(model, X)
 
 
 sees_the_future = Exercise(
@@ -131,7 +138,7 @@ sees_the_future = Exercise(
     goal="Test for any decoder whether a row depends on a token that comes after it.",
     difficulty=4,
     importance=5,
-    minutes=12,
+    minutes=9,
     text="""\
 `model` works as a decoder does, from (N, T, d_model) to (N, T, d_model). Row $t$ of its result may
 depend on the tokens $0, \\dots, t$. Write the test that says `True` if any row depends on a later
@@ -203,6 +210,26 @@ def sees_the_future(model, X):
             _leak_test(tokens=lambda T: range(1, min(T, 2))),
         ),
         (
+            "You never change token 1, and miss a leak from it into row 0.",
+            _leak_test(tokens=lambda T: range(2, T)),
+        ),
+        *(
+            (
+                "You only put later tokens into another order, and attention without places does "
+                "not see an order. Put other vectors in their place.",
+                _orders_anew(first),
+            )
+            for first in (0, 1)
+        ),
+        *(
+            (
+                "You add up differences or gradients with their signs. Behind a LayerNorm the "
+                "numbers of a row add up to 0: look at each of them, or at their squares.",
+                _without(kind),
+            )
+            for kind in ("Norm", "NormLast")  # by rounding, a gradient may not be quite 0
+        ),
+        (
             "You never change the last token, and miss a leak that comes from it.",
             _leak_test(tokens=lambda T: range(1, T - 1)),
         ),
@@ -225,22 +252,17 @@ def sees_the_future(model, X):
             _leak_test(rows=lambda moved, t: moved[:, t - 1]),
         ),
         (
-            "You look at the first sentence alone, and miss a leak in another.",
+            "You change or look at the first sentence alone, and miss a leak in another.",
             _leak_test(rows=lambda moved, t: moved[:1, :t]),
         ),
         (
-            "You look at the last sentence alone, and miss a leak in another.",
+            "You change or look at the last sentence alone, and miss a leak in another.",
             _leak_test(rows=lambda moved, t: moved[-1:, :t]),
-        ),
-        (
-            "You take the gradient of a sum over features, and a LayerNorm keeps that sum at 0: "
-            "take that of `.square().sum()`, say.",
-            _sums_features,
         ),
         (
             "You miss a faint leak: whatever is more than rounding counts, so compare with a "
             "tolerance of about 1e-6.",
-            lambda model, X: model.how != "Faint" and _sees_the_future(model, X),
+            _without("Faint"),
         ),
         (
             "Your answer is turned over: True means that there is a leak.",
@@ -260,6 +282,55 @@ def sees_the_future(model, X):
         ),
     ),
     wrong={
+        """\
+def sees_the_future(model, X):
+    Y = model(X)
+    for t in range(2, X.shape[1]):
+        changed = X.clone()
+        changed[:, t] = torch.randn(X.shape[-1])
+        if not torch.allclose(model(changed)[:, :t], Y[:, :t], atol=1e-6):
+            return True
+    return False
+""": "never change token 1",
+        """\
+def sees_the_future(model, X):
+    Y = model(X)
+    for t in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, t:] = X[:, t:].flip(1)
+        if not torch.allclose(model(changed)[:, :t], Y[:, :t], atol=1e-6):
+            return True
+    return False
+""": "into another order",
+        """\
+def sees_the_future(model, X):
+    Y = model(X)
+    for t in range(X.shape[1]):
+        changed = torch.cat([X[:, :t + 1], X[:, t + 1:].flip(1)], dim=1)
+        if ((model(changed) - Y)[:, :t + 1].abs() > 1e-5).any():
+            return True
+    return False
+""": "into another order",
+        """\
+def sees_the_future(model, X):
+    Y = model(X)
+    for t in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[:, t] = torch.randn(X.shape[-1])
+        if (model(changed)[:, :t] - Y[:, :t]).mean().abs() > 1e-6:
+            return True
+    return False
+""": "with their signs",
+        """\
+def sees_the_future(model, X):
+    Y = model(X)
+    for t in range(1, X.shape[1]):
+        changed = X.clone()
+        changed[0, t] = torch.randn(X.shape[-1])
+        if not torch.allclose(model(changed)[:, :t], Y[:, :t], atol=1e-6):
+            return True
+    return False
+""": "change or look at the first sentence",
         """\
 def sees_the_future(model, X):
     Y = model(X)
@@ -438,7 +509,7 @@ def sees_the_future(model, X):
         if g[:, t + 1:].any():
             return True
     return False
-""": "gradient of a sum over features",
+""": "differences or gradients with their signs",
         """\
 def sees_the_future(model, X):
     X = X.clone().requires_grad_()

@@ -92,6 +92,11 @@ def _with(**switches):
     return lambda V, L: _two_heads(V, L, **switches)
 
 
+def _soft_from(least):
+    """Weights that are sharp enough for tables of fewer places alone."""
+    return lambda V, L: _two_heads(V, L, scale=1.0 if L >= least else 1e3)
+
+
 def _places_for_tokens(V, L):
     """The blocks of the first head's input exchanged, as if places came first."""
     (Q, K, W), second = _two_heads(V, L)
@@ -153,7 +158,7 @@ two_heads = Exercise(
     goal="Set two heads by hand that together do what one cannot.",
     difficulty=5,
     importance=4,
-    minutes=15,
+    minutes=20,
     text="""\
 *... a man is riding a ...* What comes next? A model that never saw these words can still answer:
 *what came after this token the last time*. Trained language models do it with a pair of heads, one
@@ -218,18 +223,27 @@ def two_heads(V, L):
     reference=_two_heads,
     cases=_cases,
     call=_looks,
+    draws=True,  # a basis may be a random one
     tolerance=0.02,
     mistakes=(
-        (
-            "The heads look at the right places, but too softly: multiply each W_Q by a large "
-            "number.",
-            _with(scale=1.0),
+        *(
+            (
+                "The heads look at the right places, but one of them or both too softly, if only "
+                "in long texts: multiply each W_Q by a large number.",
+                _soft_from(L),
+            )
+            for L in (5, 6, 8, 9, 12)
         ),
         (
             "Your second head answers with the token at hand. Its key must be what a place heard, "
             "so that it finds the place behind the earlier one. Its value is the token that stands "
             "there.",
             _with(key="token"),
+        ),
+        (
+            "Your second head answers with what stood before the earlier place. Its key and its "
+            "value are exchanged: it finds a place by what that place heard.",
+            _with(key="token", value="heard"),
         ),
         (
             "Query and key of your second head are exchanged: the query is the token at hand, the "
@@ -323,6 +337,46 @@ def two_heads(V, L):
         ),
     ),
     wrong={
+        """\
+def two_heads(V, L):
+    before = torch.diag(torch.ones(L - 1), -1)
+    zeros = torch.zeros(V, L)
+    first = (100 * torch.cat([zeros, before]), torch.cat([zeros, torch.eye(L)]),
+             torch.cat([torch.eye(V), zeros.T]))
+    token = torch.cat([torch.eye(V), torch.zeros(V, V)])
+    heard = torch.cat([torch.zeros(V, V), torch.eye(V)])
+    return first, (100 * token, token, heard)
+""": "stood before the earlier place",
+        """\
+def two_heads(V, L):
+    before = torch.diag(torch.ones(L - 1), -1)
+    zeros = torch.zeros(V, L)
+    first = (1 * torch.cat([zeros, before]), torch.cat([zeros, torch.eye(L)]),
+             torch.cat([torch.eye(V), zeros.T]))
+    token = torch.cat([torch.eye(V), torch.zeros(V, V)])
+    heard = torch.cat([torch.zeros(V, V), torch.eye(V)])
+    return first, (100 * token, heard, token)
+""": "too softly",
+        """\
+def two_heads(V, L):
+    before = torch.diag(torch.ones(L - 1), -1)
+    zeros = torch.zeros(V, L)
+    first = (12 * torch.cat([zeros, before]), torch.cat([zeros, torch.eye(L)]),
+             torch.cat([torch.eye(V), zeros.T]))
+    token = torch.cat([torch.eye(V), torch.zeros(V, V)])
+    heard = torch.cat([torch.zeros(V, V), torch.eye(V)])
+    return first, (100 * token, heard, token)
+""": "too softly",
+        """\
+def two_heads(V, L):
+    before = torch.diag(torch.ones(L - 1), -1)
+    zeros = torch.zeros(V, L)
+    first = (1000 * torch.cat([zeros, before]), torch.cat([zeros, torch.eye(L)]),
+             torch.cat([torch.eye(V), zeros.T]))
+    token = torch.cat([torch.eye(V), torch.zeros(V, V)])
+    heard = torch.cat([torch.zeros(V, V), torch.eye(V)])
+    return first, (8 * token, heard, token)
+""": "too softly",
         """\
 def two_heads(V, L):
     before = torch.diag(torch.ones(L - 1), -1)
@@ -496,6 +550,16 @@ def two_heads(V, L):
         "def two_heads(V, L):\n    return None, None\n": "two triples",
     },
     right=(
+        """\
+def two_heads(V, L):
+    turn, other = (torch.linalg.qr(torch.randn(n, n))[0] for n in (L, V))
+    zeros, block = torch.zeros(V, L), torch.zeros(V, V)
+    before = torch.diag(torch.ones(L - 1), -1)
+    first = (2000 * torch.cat([zeros, before @ turn]), torch.cat([zeros, turn]),
+             torch.cat([torch.eye(V), zeros.T]))
+    return first, (2000 * torch.cat([other, block]), torch.cat([block, other]),
+                   torch.cat([torch.eye(V), block]))
+""",
         """\
 def two_heads(V, L):
     places = slice(V, V + L)
