@@ -142,8 +142,7 @@ def gradient_of_tied_table(W, ids, G):
             lambda W, ids, G: _scored(W, ids, G) + F.pad(G @ W, (0, 0, 0, len(W)))[: len(W)],
         ),
         (
-            "The share of the lookup needs the gradient of X, which is `G @ W`. You handed out X "
-            "itself.",
+            "The share of the lookup needs the gradient of X. You handed out X itself.",
             lambda W, ids, G: torch.zeros_like(W).index_add(0, ids, W[ids]) + _scored(W, ids, G),
         ),
         (
@@ -167,7 +166,7 @@ def gradient_of_tied_table(W, ids, G):
         ),
         (
             "G is the gradient of the scores, with a column for each word. The lookup made X: find "
-            "its gradient first, `G @ W`, and hand that out.",
+            "its gradient first, through the scores `X @ W.T`, and hand that out.",
             lambda W, ids, G: F.one_hot(ids, len(W)).float().T @ G,
         ),
         (

@@ -38,11 +38,12 @@ ids_fit = Exercise(
     goal="Say which ids a table has rows for.",
     difficulty=2,
     importance=4,
-    minutes=6,
+    minutes=4,
     text="""\
 "The ids are integers no bigger than the number of rows", says a tutorial. Somebody made a test of
 that sentence. It should say `True` if every id has a row of its own in the table. But it lets ids
-through that have none, for **two** reasons. **Find both and mend them.**""",
+through that have none, for **two** reasons. **Find both and mend them.** (If there are no ids at
+all, none lacks a row: that is `True`, too.)""",
     hints=(
         "Our table has 8 rows. Which numbers do its first and its last row have?",
         "Try the function with `torch.tensor([8])` and `vocab_size=8`. Then think of ids that are "
@@ -75,17 +76,18 @@ def ids_fit(ids, vocab_size):
     cases=_cases_of_ids,
     mistakes=(
         (
-            "As it was: for a table of 8 rows the id 8 passes, and so does the id -1.",
+            "As it was: a table of 8 rows has no row for the id 8, and it passes. Two mistakes are "
+            "left.",
             lambda ids, vocab_size: bool((ids <= vocab_size).all()),
         ),
         (
-            "The upper end is right now, but negative ids still pass; a bare table would return "
-            "rows from its end.",
+            "One mistake is left. The upper end is right now, but negative ids still pass; a bare "
+            "table would return rows from its end.",
             lambda ids, vocab_size: bool((ids < vocab_size).all()),
         ),
         (
-            "Negative ids are refused now, but an id as large as the number of rows still passes; "
-            "rows are counted from 0.",
+            "One mistake is left. Negative ids are refused now, but an id as large as the number "
+            "of rows still passes; rows are counted from 0.",
             lambda ids, vocab_size: bool(((0 <= ids) & (ids <= vocab_size)).all()),
         ),
         (
@@ -104,6 +106,19 @@ def ids_fit(ids, vocab_size):
             "Negative ids down to -vocab_size pass. A bare table has rows for them, counted from "
             "its end, but nobody means those.",
             lambda ids, vocab_size: bool(((-vocab_size <= ids) & (ids < vocab_size)).all()),
+        ),
+        (
+            "`abs` makes a good id of a bad one: -3 passes as 3. Ask for the lower end, too.",
+            lambda ids, vocab_size: bool((ids.abs() < vocab_size).all()),
+        ),
+        (
+            "`abs` makes a good id of a bad one: -3 passes as 3. And rows are counted from 0.",
+            lambda ids, vocab_size: bool((ids.abs() <= vocab_size).all()),
+        ),
+        (
+            "One end is enough for you, with `or`. An id must be at least 0 *and* below the number "
+            "of rows.",
+            lambda ids, vocab_size: bool((ids < vocab_size).all() or (ids >= 0).all()),
         ),
         (
             "You compare the number of ids with the number of rows; a sentence may be as long as "
@@ -151,6 +166,18 @@ def ids_fit(ids, vocab_size):
         return False
     return True
 """: "down to -vocab_size",
+        """\
+def ids_fit(ids, vocab_size):
+    return (ids.abs() < vocab_size).all()
+""": "`abs` makes a good id of a bad one",
+        """\
+def ids_fit(ids, vocab_size):
+    return (ids.abs() <= vocab_size).all()
+""": "And rows are counted from 0",
+        """\
+def ids_fit(ids, vocab_size):
+    return bool((ids >= 0).all() or (ids < vocab_size).all())
+""": "with `or`",
         """\
 def ids_fit(ids, vocab_size):
     return all(i in range(vocab_size - 1) for i in ids.flatten().tolist())

@@ -6,13 +6,18 @@ from torch import nn
 from tutor.check.exercise import WRITE, Exercise
 
 
-def _use(answer, layer, count):
-    """The rows of the new layer, and how many of its numbers an optimizer would train."""
+def _use(answer, old_rows, count):
+    """The rows of the new layer, which of them learn, and whether the old layer is as it was."""
+    layer = nn.Embedding.from_pretrained(old_rows.clone(), freeze=False)
     bigger = answer(layer, count)
     if not isinstance(bigger, nn.Embedding):
         raise TypeError(f"an nn.Embedding must be returned, not a {type(bigger).__name__}")
-    learning = sum(p.numel() for p in bigger.parameters() if p.requires_grad)
-    return bigger.weight.detach().clone(), learning
+    Y = bigger(torch.arange(len(bigger.weight)))
+    learns = torch.zeros(len(Y), dtype=torch.bool)
+    if Y.requires_grad:
+        learns = torch.autograd.grad(Y.sum(), bigger.weight)[0].to_dense().ne(0).any(dim=-1)
+    spared = layer.weight.requires_grad and torch.equal(layer.weight, old_rows)
+    return bigger.weight.detach().clone(), learns, spared
 
 
 def _grown(rows, front=False, learns=True):
@@ -42,15 +47,31 @@ def _writes_into_a_parameter(layer, count):
     layer.weight[:1] = 0.0
 
 
-def _bare_rows(layer, count):
-    raise TypeError
+def _with_padding(number):
+    """A layer that takes one of its rows for padding: layer -> which."""
+
+    def answer(layer, count):
+        bigger = _grown(_mean)(layer, count)
+        bigger.padding_idx = number(layer, count)
+        return bigger
+
+    return answer
+
+
+def _in_the_old_layer(layer, count):
+    bigger = _grown(_mean)(layer, count)
+    layer.weight = bigger.weight
+    return bigger
+
+
+def _in_a_frozen_layer(layer, count):
+    layer.requires_grad_(False)
+    return _grown(_mean, learns=False)(layer, count)
 
 
 def _cases_of_layers():
     for vocab_size, d_model, count in [(2, 2, 1), (2, 3, 2), (5, 4, 3), (3, 1, 2), (4, 4, 2)]:
-        layer = nn.Embedding(vocab_size, d_model)
-        layer.weight.data = (2 * torch.randn(vocab_size, d_model)).round() / 2 + 0.5
-        yield layer, count
+        yield (2 * torch.randn(vocab_size, d_model)).round() / 2 + 0.5, count
 
 
 more_words = Exercise(
@@ -62,15 +83,16 @@ more_words = Exercise(
     goal="Enlarge a trained table, so that old words keep their rows and new ones can learn.",
     difficulty=2,
     importance=4,
-    minutes=10,
+    minutes=9,
     text="""\
 A table has been trained. Now `count` new words come, and get the next free ids. The old words must
 keep their rows and their ids. A new word begins in the middle of what is known: its row is the mean
 of all old rows, column by column.
 
 Return a new layer, and leave the old one as it was. All rows of the new layer must be able to
-learn. (The check looks at two things: item 0 are the rows, item 1 says how many numbers of the
-layer an optimizer would train.)""",
+learn. (The check looks at three things. Item 0 are the rows. Item 1 says for each row whether it
+gets a gradient when it is looked up; item 2, whether the old layer has its rows and can learn as
+before.)""",
     hints=(
         "`layer.weight` has shape (vocab_size, d_model). Over which of the two do you take the "
         "mean, if d_model numbers must be left?",
@@ -111,6 +133,28 @@ def more_words(layer, count):
             "The rows are right, but none can learn: `from_pretrained` freezes the table unless "
             "you give it `freeze=False`.",
             _grown(_mean, learns=False),
+        ),
+        *(
+            (
+                "The rows are right, but one of them gets no gradient: `padding_idx` keeps it "
+                "away. No word of this table is padding.",
+                _with_padding(number),
+            )
+            for number in (
+                lambda layer, count: 0,
+                lambda layer, count: layer.num_embeddings,
+                lambda layer, count: layer.num_embeddings - 1,
+                lambda layer, count: layer.num_embeddings + count - 1,
+            )
+        ),
+        (
+            "The new layer is right, and the old one is not as it was: it has other rows now, or "
+            "cannot learn any more. Leave it alone, and make a new one.",
+            _in_the_old_layer,
+        ),
+        (
+            "Neither the old layer nor the new one can learn now: you froze them.",
+            _in_a_frozen_layer,
         ),
         (
             "The new rows stand in front, so every old word now has the row of another. New ids "
@@ -183,7 +227,11 @@ def more_words(layer, count):
         ),
         (
             "Return a new layer, an `nn.Embedding`; a tensor or a parameter looks nothing up.",
-            _bare_rows,
+            lambda layer, count: layer.weight,
+        ),
+        (
+            "Return a new layer, an `nn.Embedding`; a tensor or a parameter looks nothing up.",
+            lambda layer, count: layer.weight.data,
         ),
     ),
     wrong={
@@ -257,7 +305,37 @@ def more_words(layer, count):
     W = layer.weight.data
     layer.weight = nn.Parameter(torch.cat([W, W.mean(0).expand(count, -1)]))
     return layer
-""": "changes its argument `layer`",
+""": "the old one is not as it was",
+        """\
+def more_words(layer, count):
+    layer.requires_grad_(False)
+    rows = torch.cat([layer.weight, layer.weight.mean(dim=0).expand(count, -1)])
+    return nn.Embedding.from_pretrained(rows, freeze=False)
+""": "the old one is not as it was",
+        """\
+def more_words(layer, count):
+    W = layer.requires_grad_(False).weight
+    return nn.Embedding.from_pretrained(torch.cat([W, W.mean(0).expand(count, -1)]))
+""": "Neither the old layer",
+        """\
+def more_words(layer, count):
+    W = layer.weight.detach()
+    W = torch.cat([W, W.mean(dim=0).expand(count, -1)])
+    bigger = nn.Embedding(*W.shape, padding_idx=0)
+    bigger.load_state_dict({"weight": W})
+    return bigger
+""": "`padding_idx` keeps it away",
+        """\
+def more_words(layer, count):
+    W = layer.weight.detach()
+    W = torch.cat([W, W.mean(dim=0).expand(count, -1)])
+    return nn.Embedding.from_pretrained(W, freeze=False, padding_idx=layer.num_embeddings)
+""": "`padding_idx` keeps it away",
+        """\
+def more_words(layer, count):
+    W = layer.weight.detach()
+    return torch.cat([W, W.mean(0).expand(count, -1)])
+""": "Return a new layer, an `nn.Embedding`",
         """\
 def more_words(layer, count):
     W = layer.weight.detach()

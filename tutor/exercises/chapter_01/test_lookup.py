@@ -15,6 +15,13 @@ def _once(W, ids):
     return torch.stack(rows).unflatten(0, ids.shape)
 
 
+def _ones_back(W, ids):
+    X = W[ids]
+    if X.requires_grad:
+        X.register_hook(torch.ones_like)
+    return X
+
+
 test_lookup = Exercise(
     name="test_lookup",
     chapter="01",
@@ -27,15 +34,17 @@ test_lookup = Exercise(
     minutes=12,
     text="""\
 Write a test of a lookup: of its rows, its shape, and the gradient of its table. It is tried on
-three right lookups and on eight mutants. Five mutants show in what comes back, two only in the
+three right lookups and on eight mutants. Four mutants show in what comes back, three only in the
 gradient, and one in something that nobody looks at.
 
-Choose the ids well: some mistakes need a word that occurs twice, and some need id 0.""",
+Choose the ids well: some mistakes need a word that occurs twice, some need id 0. And one sentence
+is tested by no batch, nor a gradient by ones alone.""",
     hints=(
-        "Let `ids` be a batch, such as `[[0, 3, 0], [2, 1, 3]]`, and use random numbers for `W`. "
-        "Which rows, and which shape, do you expect?",
+        "Try a sentence, `[0, 3, 0]`, and a batch, `[[0, 3, 0], [2, 1, 3]]`, with random numbers "
+        "for `W`. Which rows, and which shapes, do you expect?",
         "For the gradient: `W = torch.randn(5, 2, requires_grad=True)`, then "
-        "`look_up(W, ids).sum().backward()`. Row r of `W.grad` is then as often 1 as r occurs.",
+        "`look_up(W, ids).backward(G)`. With ones as `G`, row r of `W.grad` is as often 1 as r "
+        "occurs; a random `G` tells more. `W[ids].backward(G)` says what is right.",
         "The last mutant writes into the table. Keep `before = W.detach().clone()` and compare it "
         "with `W` at the end; compare the rows with `before[ids]`, too. Let some rows be long.",
     ),
@@ -55,14 +64,17 @@ def test_lookup(look_up):
     """Raises AssertionError if look_up is wrong."""
     W = (10 * torch.randn(5, 3)).requires_grad_()  # (vocab_size, d_model)
     before = W.detach().clone()
-    ids = torch.tensor([[0, 3, 0], [2, 1, 3]])  # (N, T)
-    X = look_up(W, ids)  # (N, T, d_model)
-    assert X.shape == (2, 3, 3)
-    assert torch.allclose(X, before[ids])
-    assert torch.equal(W, before)
-    X.sum().backward()
-    assert W.grad is not None
-    assert torch.equal(W.grad[:, 0], torch.tensor([2.0, 1.0, 1.0, 2.0, 0.0]))
+    for ids in (torch.tensor([[0, 3, 0], [2, 1, 3]]), torch.tensor([4, 0, 4])):  # (N, T), (T)
+        X = look_up(W, ids)  # (N, T, d_model) or (T, d_model)
+        assert X.shape == (*ids.shape, 3)
+        assert torch.allclose(X, before[ids])
+        assert torch.equal(W, before)
+        G = torch.randn(X.shape)
+        (gradient,) = torch.autograd.grad(X, W, G, allow_unused=True)
+        assert gradient is not None
+        handed_out = G.flatten(0, -2)  # (N * T, d_model)
+        wanted = torch.zeros(5, 3).index_add(0, ids.flatten(), handed_out)  # (vocab_size, d_model)
+        assert torch.allclose(gradient, wanted, atol=1e-5)
 ''',
     because="Rows can be right and their gradients wrong: such a model runs and learns badly.",
     twins={
@@ -79,16 +91,14 @@ def test_lookup(look_up):
         "puts the words of each sentence in the order of their ids": lambda W, ids: W[
             ids.sort().values
         ],
-        "makes one long sentence of a batch": lambda W, ids: W[ids.flatten()],
-        "gives all places the row of the first word": lambda W, ids: W[
-            ids[..., :1].expand(ids.shape)
-        ],
         "takes id 0 for padding, and returns zeros for it": lambda W, ids: (
             W[ids] * (ids != 0)[..., None]
         ),
         "lets no gradient through to the table": lambda W, ids: W.detach()[ids].requires_grad_(),
         "gives a word that occurs twice the gradient of its first place alone": _once,
         "shortens long rows in the table itself": lambda W, ids: F.embedding(ids, W, max_norm=2.0),
+        "makes a batch of a single sentence": lambda W, ids: W[torch.atleast_2d(ids)],
+        "sends ones back to the table, whatever gradient arrives": _ones_back,
     },
     wrong={
         """\
@@ -121,6 +131,29 @@ def test_lookup(look_up):
     X.sum().backward()
     assert W.grad[:, 0].tolist() == [2, 1, 1, 2, 0]
 """: "shortens long rows",
+        """\
+def test_lookup(look_up):
+    W = (10 * torch.randn(5, 3)).requires_grad_()
+    before = W.detach().clone()
+    ids = torch.tensor([[0, 3, 0], [2, 1, 3]])
+    X = look_up(W, ids)
+    assert X.shape == (2, 3, 3) and torch.allclose(X, before[ids]) and torch.equal(W, before)
+    X.sum().backward()
+    assert W.grad is not None and W.grad[:, 0].tolist() == [2, 1, 1, 2, 0]
+""": "lets 2 of 8 wrong functions pass. One of them makes a batch of a single sentence",
+        """\
+def test_lookup(look_up):
+    W = (10 * torch.randn(5, 3)).requires_grad_()
+    before = W.detach().clone()
+    for ids in (torch.tensor([[0, 3, 0], [2, 1, 3]]), torch.tensor([2, 0, 2])):
+        W.grad = None
+        X = look_up(W, ids)
+        assert X.shape == before[ids].shape and torch.allclose(X, before[ids])
+        assert torch.equal(W, before)
+        X.sum().backward()
+        counts = torch.bincount(ids.flatten(), minlength=5)
+        assert W.grad is not None and torch.equal(W.grad[:, 1], counts.float())
+""": "It is one that sends ones back",
         """\
 def test_lookup(look_up):
     W = torch.randn(5, 3)
@@ -189,9 +222,10 @@ def test_lookup(look_up):
     W = torch.tensor([[30.0, 40.0], [1.0, 2.0], [5.0, -6.0]], requires_grad=True)
     X = look_up(W, torch.tensor([[2, 0, 2], [1, 0, 0]]))
     wanted = [[[5, -6], [30, 40], [5, -6]], [[1, 2], [30, 40], [30, 40]]]
-    rows_are_right = X.tolist() == wanted and W[0].tolist() == [30, 40]
-    X.sum().backward()
-    return rows_are_right and W.grad is not None and W.grad[:, 1].tolist() == [3, 1, 2]
+    one = look_up(W, torch.tensor([1, 2])).tolist()
+    right = X.tolist() == wanted and W[0].tolist() == [30, 40] and one == [[1, 2], [5, -6]]
+    X.square().sum().backward()
+    return right and W.grad is not None and W.grad[:, 1].tolist() == [240, 4, -24]
 """,
     ),
 )
