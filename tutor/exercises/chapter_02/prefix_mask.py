@@ -64,6 +64,24 @@ def _masks():
         lambda *a: _mask(*a, window=lambda t, s, w: (s >= t) & (s < t + w)),
     )
     yield (
+        shown + "the first words see nothing: a slice that begins below 0 is counted from the end.",
+        lambda *a: _mask(*a, window=lambda t, s, w: (s <= t) & (s > t - w) & (t >= w - 1)),
+    )
+    yield from (
+        (
+            shown + "all words look at the newest words of the whole sentence. Each word t has a "
+            "window of its own, which ends with t.",
+            lambda *a, ends=ends: _mask(
+                *a, window=lambda t, s, w: (s >= len(t) - w) & ((s <= t) | (ends < 1))
+            ),
+        )
+        for ends in (0, 1)
+    )
+    yield (
+        "The mask is turned round: row t is the word that looks, column s the one it looks at.",
+        lambda *a: _mask(*a).mT,
+    )
+    yield (
         "There is no window: all earlier words are seen, however far away they are.",
         lambda *a: _mask(*a, window=lambda t, s, w: s <= t),
     )
@@ -243,6 +261,33 @@ def prefix_mask(lengths, T, width):
             mask[n, 0, t, max(0, t - width + 1) : t] = False
     return mask
 """: "does not see itself, only",
+        """\
+def prefix_mask(lengths, T, width):
+    m = torch.ones(len(lengths), 1, T, T, dtype=torch.bool)
+    for n, length in enumerate(lengths.tolist()):
+        m[n, 0, :, :length] = False
+        for t in range(T):
+            m[n, 0, t, t - width + 1 : t + 1] = False
+    return m
+""": "a slice that begins below 0",
+        """\
+def prefix_mask(lengths, T, width):
+    t, s = torch.arange(T), torch.arange(T)[:, None]
+    window = (s <= t) & (s > t - width)
+    return ~(window | (s < lengths[:, None, None, None]))
+""": "turned round",
+        """\
+def prefix_mask(lengths, T, width):
+    s = torch.arange(T)
+    seen = (s >= T - width) | (s < lengths[:, None, None, None])
+    return ~seen.expand(-1, 1, T, T)
+""": "newest words of the whole sentence",
+        """\
+def prefix_mask(lengths, T, width):
+    t, s = torch.arange(T)[:, None], torch.arange(T)
+    window = (s <= t) & (s >= T - width)
+    return ~(window | (s < lengths[:, None, None, None]))
+""": "newest words of the whole sentence",
         """\
 def prefix_mask(lengths, T, width):
     future = torch.ones(T, T, dtype=torch.bool).triu(1)

@@ -11,7 +11,7 @@ weights_of_two_keys = Exercise(
     goal="Go from scores to weights on paper.",
     difficulty=2,
     importance=4,
-    minutes=5,
+    minutes=4,
     text="""\
 A query of width $d_k = 4$ meets two keys. Its scores, before the scaling, are
 $E = [0,\\; 2 \\ln 3]$; that is about $[0, 2.197]$.
@@ -35,6 +35,12 @@ $e^{\\ln 3}$ is 3.""",
         ("Those are the scaled scores. The softmax is still to come.", [0.0, 1.0986]),
         ("Those are exponentials. Divide them by their sum.", [1.0, 3.0]),
         ("The two weights are exchanged: the larger score gets more.", [0.75, 0.25]),
+        (
+            "The two weights are exchanged, and the scores were not scaled: divide them by the "
+            "square root of d_k first.",
+            [0.9, 0.1],
+        ),
+        ("Those are the scores as they came. Scale them; then comes the softmax.", [0.0, 2.197]),
         ("Equal weights belong to equal scores; these differ.", [0.5, 0.5]),
     ),
     wrong={
@@ -43,6 +49,8 @@ $e^{\\ln 3}$ is 3.""",
         "weights_of_two_keys = (0, 1)": "share of the scores",
         "weights_of_two_keys = [0, math.log(3)]": "still to come",
         "weights_of_two_keys = [3 / 4, 1 / 4]": "exchanged",
+        "weights_of_two_keys = [0.9, 0.1]": "exchanged, and",
+        "weights_of_two_keys = [0, 2 * math.log(3)]": "as they came",
         "weights_of_two_keys = 0.75": "a list is wanted",
         "weights_of_two_keys = [0.25, 0.25, 0.5]": "of length 3",
     },

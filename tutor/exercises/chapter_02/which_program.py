@@ -78,7 +78,7 @@ which_program = Exercise(
     goal="Read from a row of weights what a program did to the scores.",
     difficulty=3,
     importance=5,
-    minutes=8,
+    minutes=10,
     text="""\
 The same query met the same five keys in five programs. The last two keys are padding. The cell
 below shows the five rows of weights, in no order. The programs, by number:
@@ -86,7 +86,7 @@ below shows the five rows of weights, in no order. The programs, by number:
 0. is right: it divides by $\\sqrt{d_k}$ and hides before the softmax;
 1. forgets the mask;
 2. hides after the softmax: it sets the weights of hidden keys to 0;
-3. adds the mask to the scores, as a number, 1 for hidden and 0 for the others;
+3. divides, and then adds the mask to the scores, as a number: 1 for hidden and 0 for the others;
 4. forgets the division, and is right otherwise.
 
 Which row comes from which program, and how wide is a query? Give a list: the letters of the

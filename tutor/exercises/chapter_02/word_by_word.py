@@ -95,12 +95,12 @@ word_by_word = Exercise(
     goal="See causal attention as a loop, and find mistakes that no shape betrays.",
     difficulty=3,
     importance=5,
-    minutes=12,
+    minutes=10,
     text="""\
 Here is causal attention without a mask: one word after the other, each with the keys that are there
 when it is written. The results should be those of a causal mask, in which each word sees itself
 and all earlier words, for any number of batch dimensions in front, or none. They are not: there are
-**three** silent mistakes. **Find and mend them.** Keep the loop: neither
+**three** silent mistakes. **Find and mend them.** Gradients must flow through it, and neither
 `F.scaled_dot_product_attention` nor a function of the course may do its work.""",
     hints=(
         "Ask of each line: which keys, divided by what, and over which dimension? The shape of `e` "
@@ -147,6 +147,7 @@ def word_by_word(Q, K, V):
     because="A word that sees only what is there needs no mask; chapter 08 writes text this way.",
     reference=_all_at_once,
     cases=_cases,
+    gradient=True,
     forbidden=(compute_attention_matrix, F.scaled_dot_product_attention),
     mistakes=(
         *_what_is_left(),
@@ -216,6 +217,15 @@ def word_by_word(Q, K, V):
             "Cut both at the same place.",
             _loop(itself=False, late=1),
         ),
+        *(
+            (
+                "Keys and values no longer belong together: the values end one word too early. "
+                "Cut both at the same place.",
+                _loop(late=-1, scale=scale, dim=dim),
+            )
+            for scale in (None, lambda q, k: k.shape[-2])
+            for dim in (-1, 0)
+        ),
         (
             "The results stand in a new first dimension; the words belong before the columns: "
             "`dim=-2`, as it was.",
@@ -269,6 +279,18 @@ def word_by_word(Q, K, V):
         _code("e.softmax(-1)"): "scaling is gone",
         _code("(e / q.shape[-1]).softmax(-1)"): "must be its square root",
         _code("(e / math.sqrt(q.shape[-1])).softmax(-1)", "t", "t + 1"): "cut both",
+        _code("(e / math.sqrt(q.shape[-1])).softmax(-1)", "t + 1", "t"): "one word too early",
+        _code("(e / math.sqrt(k.shape[-2])).softmax(0)", "t + 1", "t"): "one word too early",
+        _code("(e.detach() / math.sqrt(q.shape[-1])).softmax(-1)", "t + 1"): "gradient of `Q`",
+        """\
+def word_by_word(Q, K, V):
+    rows = []
+    for t in range(Q.shape[-2]):
+        q, k, v = Q[..., t, :], K[..., : t + 1, :], V[..., : t + 1, :].detach()
+        a = ((k * q[..., None, :]).sum(dim=-1) / math.sqrt(q.shape[-1])).softmax(dim=-1)
+        rows.append((a[..., None] * v).sum(dim=-2))
+    return torch.stack(rows, dim=-2)
+""": "gradient of `V`",
         _code("(e / math.sqrt(q.shape[-1])).softmax(-1)", "t + 2"): "one word too many",
         _code("(e / math.sqrt(q.shape[-1])).softmax(-1)", stack=0): "new first dimension",
         _code("(e / math.sqrt(q.shape[-1])).softmax(-1)", ""): "sees all words",
