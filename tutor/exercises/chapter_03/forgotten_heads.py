@@ -61,7 +61,7 @@ forgotten_heads = Exercise(
     goal="Know what the matrices of an attention say about its heads, and what they do not.",
     difficulty=2,
     importance=4,
-    minutes=5,
+    minutes=4,
     text="""\
 A trained attention is found, four matrices packed by columns as in this chapter, and nobody wrote
 down its number of heads. The cell below shows their shapes.

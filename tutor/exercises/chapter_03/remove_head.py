@@ -67,6 +67,16 @@ def _joined(dim, behind_first):
     return remove
 
 
+def _count_from_1(W_Q, W_K, W_V, W_O, h, m):
+    """For m = 0 the slice begins below 0, and some columns come twice."""
+
+    def without(W):
+        width = W.shape[1] // h
+        return torch.cat([W[:, : (m - 1) * width], W[:, m * width :]], dim=1)
+
+    return without(W_Q), without(W_K), without(W_V), without(W_O.T).T
+
+
 def _cases_of_matrices():
     for d_model, h, d_k, d_v, m in [(2, 2, 1, 1, 0), (3, 2, 1, 2, 1), (5, 3, 2, 4, 1)]:
         matrices = [torch.randn(d_model, h * d).mul(4).round() / 4 for d in (d_k, d_k, d_v)]
@@ -161,6 +171,23 @@ def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
         (
             "Another head is gone: you count from 1, and the first head is head 0.",
             lambda *a: _remove_head(*a[:-1], (a[-1] - 1) % a[-2]),
+        ),
+        (
+            "Another head is gone: you count from 1, and the first head is head 0.",
+            _count_from_1,
+        ),
+        (
+            "The last head is gone, whichever head m is.",
+            lambda *a: _remove_head(*a[:-1], a[-2] - 1),
+        ),
+        (
+            "The first head is gone, whichever head m is.",
+            lambda *a: _remove_head(*a[:-1], 0),
+        ),
+        (
+            "W_O is multiplied by h / (h - 1), as if a mean were taken. Heads are added up: the "
+            "others keep their numbers.",
+            _with(W_O=lambda *a: _remove_head(*a)[3] * a[4] / (a[4] - 1)),
         ),
         (
             "The columns of a head stand side by side. You take every h-th column, as if the heads "
@@ -290,6 +317,33 @@ def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
     keep_v = torch.arange(W_V.shape[1]) // v != m % num_heads
     return W_Q[:, keep_k], W_K[:, keep_k], W_V[:, keep_v], W_O[keep_v]
 """: "count from 1",
+        """\
+def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
+    def without(W):
+        width = W.shape[1] // num_heads
+        return torch.cat([W[:, : (m - 1) * width], W[:, m * width :]], dim=1)
+
+    return without(W_Q), without(W_K), without(W_V), without(W_O.T).T
+""": "count from 1",
+        """\
+def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
+    k, v = W_Q.shape[1] // num_heads, W_V.shape[1] // num_heads
+    return W_Q[:, :-k], W_K[:, :-k], W_V[:, :-v], W_O[:-v]
+""": "The last head is gone",
+        """\
+def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
+    k, v = W_Q.shape[1] // num_heads, W_V.shape[1] // num_heads
+    return W_Q[:, k:], W_K[:, k:], W_V[:, v:], W_O[v:]
+""": "The first head is gone",
+        """\
+def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
+    def without(W):
+        heads = [H for i, H in enumerate(W.chunk(num_heads, dim=1)) if i != m]
+        return torch.cat(heads, dim=1)
+
+    W_O = without(W_O.T).T * num_heads / (num_heads - 1)
+    return without(W_Q), without(W_K), without(W_V), W_O
+""": "Heads are added up",
         """\
 def remove_head(W_Q, W_K, W_V, W_O, num_heads, m):
     keep_k = torch.arange(W_Q.shape[1]) % num_heads != m

@@ -5,35 +5,29 @@ import itertools
 from tutor.check.exercise import PREDICT, Exercise
 
 _RIGHT = (True, False, True, True, False, True, True, False)
-_ASK = (  # what to look at if the answer for a change is wrong
-    "Exchange 0: see whether the weights of a head, its values and its rows of W_O still belong "
-    "together, and whether a sum minds the order.",
-    "Exchange 1: the weights of head 0 are now made by the columns of head 1. See whose values "
-    "they meet.",
-    "Change 2: a score is a sum of products, a number of the query times one of the key. See what "
-    "becomes of each product.",
-    "Change 3: a score is a dot product. See what becomes of it if both vectors are reversed.",
-    "Change 4: the columns of a value meet the rows of W_O, first with first. See which rows they "
-    "meet now.",
-    "Change 5: a head's contribution is its weights times its values times its rows of W_O. Follow "
-    "the factor 3 through it.",
-    "Change 6: the score of query q with each key grows by q · b, the same for all keys. See what "
-    "a softmax makes of equal additions.",
-    "Change 7: the score with key k grows by b · k, which differs from key to key. See what a "
-    "softmax makes of that.",
+_ASK = (  # what to look at if the answer for one of two changes is wrong
+    "Look at 0 and 1 again. Three things of a head must stay together, its weights, its values and "
+    "its rows of W_O; and a sum does not mind the order.",
+    "Look at 2 and 3 again. A score is a sum of products, a number of the query times one of the "
+    "key. Follow both factors.",
+    "Look at 4 and 5 again. The columns of a value meet the rows of W_O, first with first. See "
+    "what meets what after the change.",
+    "Look at 6 and 7 again. Write the new score as the old one and an addition. See whether "
+    "it is the same for all keys, and what a softmax makes of it.",
+)
+_MANY = (
+    "More than three of the eight are wrong. Begin with one head: softmax of its scores, times its "
+    "values, times its rows of W_O. See which factors a change touches, and what becomes of "
+    "their product."
 )
 
 
 def _mistakes():
-    """A message for each wrong list: about the first place that is wrong."""
+    """A message for each wrong list: about the first two changes of which one is wrong."""
     for guess in itertools.product((True, False), repeat=len(_RIGHT)):
         wrong = [i for i, (a, b) in enumerate(zip(guess, _RIGHT, strict=True)) if a != b]
         if wrong:
-            more = f" {len(wrong) - 1} more of your eight answers are wrong." * (len(wrong) > 1)
-            yield (
-                _ASK[wrong[0]] + more.replace(" 1 more of your eight answers are", " One more is"),
-                list(guess),
-            )
+            yield _MANY if len(wrong) > 3 else _ASK[wrong[0] // 2], list(guess)
 
 
 same_result = Exercise(
@@ -75,16 +69,17 @@ input, up to rounding?
     reference=list(_RIGHT),
     mistakes=tuple(_mistakes()),
     wrong={
-        "same_result = [False, False, True, True, False, True, True, False]": "Exchange 0",
-        "same_result = [True, True, True, True, False, True, True, False]": "Exchange 1",
-        "same_result = [True, False, False, True, False, True, True, False]": "Change 2",
-        "same_result = [True, False, True, False, False, True, True, False]": "Change 3",
-        "same_result = [True, False, True, True, True, True, True, False]": "Change 4",
-        "same_result = [True, False, True, True, False, False, True, False]": "Change 5",
-        "same_result = [True, False, True, True, False, True, False, False]": "Change 6",
-        "same_result = [True, False, True, True, False, True, True, True]": "Change 7",
-        "same_result = [True, False, True, True, False, True, False, True]": "One more is wrong",
-        "same_result = [True] * 8": "2 more of your eight answers are wrong",
+        "same_result = [False, False, True, True, False, True, True, False]": "0 and 1 again",
+        "same_result = [True, True, True, True, False, True, True, False]": "0 and 1 again",
+        "same_result = [True, False, False, True, False, True, True, False]": "2 and 3 again",
+        "same_result = [True, False, True, False, False, True, True, False]": "2 and 3 again",
+        "same_result = [True, False, True, True, True, True, True, False]": "4 and 5 again",
+        "same_result = [True, False, True, True, False, False, True, False]": "4 and 5 again",
+        "same_result = [True, False, True, True, False, True, False, False]": "6 and 7 again",
+        "same_result = [True, False, True, True, False, True, True, True]": "6 and 7 again",
+        "same_result = [True, False, True, True, False, True, False, True]": "6 and 7 again",
+        "same_result = [True] * 8": "0 and 1 again",
+        "same_result = [False] * 8": "More than three",
         "same_result = [0, 2, 3, 5, 6]": "of length 5; 8 is wanted",
         "same_result = [1, 0, 1, 1, 0, 1, 1, 0]": "an int; True or False is wanted",
     },

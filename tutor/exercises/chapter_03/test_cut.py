@@ -27,7 +27,7 @@ test_cut = Exercise(
     goal="Test where every entry goes, and not only its shape.",
     difficulty=3,
     importance=4,
-    minutes=10,
+    minutes=8,
     text="""\
 Write a test of `slice_vertically`. It is tried on three right functions and on eight mutants. Most
 mutants have the right shape; some keep every word's numbers together and still give them to the
@@ -82,13 +82,15 @@ def test_cut(cut):
             -1, (width, -1)
         ).transpose(-3, -2),
         "puts the heads in reverse order": lambda X, width: _cut(X, width).flip(-3),
-        "reverses the columns within each head": lambda X, width: _cut(X, width).flip(-1),
         "gives every head the columns of the first": lambda X, width: _cut(X, width)[
             ..., :1, :, :
         ].expand(*X.shape[:-2], X.shape[-1] // width, X.shape[-2], width),
         "swaps dimensions 0 and 1, whatever stands in front": lambda X, width: X.unflatten(
             -1, (-1, width)
         ).transpose(0, 1),
+        "swaps dimensions 1 and 2, whether or not a batch stands in front": (
+            lambda X, width: X.unflatten(-1, (-1, width)).transpose(1, 2)
+        ),
         "forgets to swap words and heads": lambda X, width: X.unflatten(-1, (-1, width)),
     },
     wrong={
@@ -116,6 +118,14 @@ def test_cut(cut):
     for m in range(3):
         assert torch.equal(cut(X, 4)[m], X[:, 4 * m : 4 * m + 4])
 """: "lets 1 of 8 wrong functions pass. It is one that swaps dimensions 0 and 1",
+        """\
+def test_cut(cut):
+    X = torch.randn(2, 3, 8)
+    slices = cut(X, 4)
+    assert slices.shape == (2, 2, 3, 4)
+    for m in range(2):
+        assert torch.equal(slices[:, m], X[..., 4 * m : 4 * m + 4])
+""": "lets 1 of 8 wrong functions pass. It is one that swaps dimensions 1 and 2",
         """\
 def test_cut(cut):
     X = torch.randn(2, 5, 12)

@@ -11,15 +11,15 @@ what_a_mean_hides = Exercise(
     goal="Say what averaged attention weights do not show.",
     difficulty=3,
     importance=3,
-    minutes=8,
+    minutes=7,
     text="""\
 A blog shows one heat map per layer, made with `nn.MultiheadAttention(...)(X, X, X)[1]` on a model
 of eight heads, and writes: "each word attends a little to everything, so attention does not select
-anything." **Explain** in three to five sentences what the map is, give an example of two heads
-that makes it look so, and say how to ask PyTorch for what the author wanted.""",
+anything." **Explain** in three to five sentences what the map is, give an example of eight heads
+that select and still make it look so, and say how to ask PyTorch for what the author wanted.""",
     hints=(
         "Which shape does the second result have by default, and which dimension is not there?",
-        "Take two heads, each of which looks at one word only, but not at the same one.",
+        "Take eight heads, each of which looks at one word only, no two at the same one.",
         "The argument is named in the section: `average_attn_weights`.",
     ),
     stub='''\
@@ -30,8 +30,8 @@ what_a_mean_hides = """
     solution='''\
 what_a_mean_hides = """
 By default nn.MultiheadAttention returns weights of shape (N, T, S): the mean over the heads, which
-no head has computed. If one head gives all its weight to the word before and another all to the
-noun, their mean gives half to each, and eight sharp heads can look like an even spread. So the map
+no head has computed. If each of eight heads gives all its weight to one of eight words, and no two
+to the same, their mean gives an eighth to every word: it looks like an even spread. So the map
 cannot tell sharp heads from flat ones. With average_attn_weights=False the shape is (N, h, T, S),
 and each head can be looked at by itself.
 """
