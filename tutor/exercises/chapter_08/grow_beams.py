@@ -49,11 +49,40 @@ def _divided_by_beams(total, log_p, ended):
     return best, at // len(total), at % len(total)
 
 
+def _unfolded(beam_of, token_of):
+    """The right proposals, unfolded by functions of (place, k, V)."""
+
+    def answer(total, log_p, ended):
+        best, parents, tokens = _grow(total, log_p, ended)
+        k, V = log_p.shape
+        at = parents * V + tokens
+        return best, beam_of(at, k, V), token_of(at, k, V)
+
+    return answer
+
+
+def _finished_are_kept(total, log_p, ended):
+    """All finished beams stay, and live ones compete for the places that are left."""
+    k, V = log_p.shape
+    done = ended.nonzero().flatten()
+    live = (total[:, None] + log_p.masked_fill(ended[:, None], -torch.inf)).flatten()
+    best, at = live.topk(k - len(done))
+    best, order = torch.cat([best, total[done]]).sort(descending=True)
+    parents = torch.cat([at // V, done])[order]
+    return best, parents, torch.cat([at % V, torch.full_like(done, PAD)])[order]
+
+
+def _steps_alone(total, log_p, ended):
+    best, parents, tokens = _grow(total, log_p, ended)
+    return best - total[parents], parents, tokens
+
+
 def _cases_of_pools():
     words = torch.tensor([[-9.0, -9.0, -9.0, 0.7, 0.3], [-9.0, -9.0, -9.0, 0.4, 0.6]]).log()
     words = words.nan_to_num(nan=-torch.inf)  # [PAD], [UNK] and [BOS] are never written
     yield torch.tensor([0.5, 0.4]).log(), words, torch.tensor([False, False])
     yield torch.tensor([0.3, 0.4]).log(), words, torch.tensor([True, False])
+    yield torch.tensor([-1.0, -5.0]), words, torch.tensor([False, True])  # the live one has both
     yield torch.tensor([0.0, -torch.inf]), words, torch.tensor([False, False])  # the first step
     for V, ended in [
         (6, [False]), (5, [True, False]), (9, [False, True, False]), (7, [True, False, True]),
@@ -86,7 +115,7 @@ grow_beams = Exercise(
     goal="Grow live beams and keep finished ones, in one pool.",
     difficulty=4,
     importance=5,
-    minutes=18,
+    minutes=16,
     text="""\
 Write one step of beam search for **one** sentence with $k$ beams, with $\\alpha = 0$, so that sums
 are compared. The three rules:
@@ -104,7 +133,7 @@ The steps have names, but they are shuffled. Put them in order first:
 - *itself*: a finished beam's `[PAD]` costs nothing;
 - *add*: a proposal's total is that of its parent and its own step.
 
-Leave the arguments as they are: work on copies.""",
+Leave the arguments as they are: work on copies. No gradients are asked for.""",
     hints=(
         "The order is: silence, itself, add, choose, unfold. Each is one line.",
         "Work on a copy, `step = log_p.clone()`. `step[ended]` are the rows of finished beams, and "
@@ -181,6 +210,33 @@ def grow_beams(total, log_p, ended):
         (
             "You divide by the number of beams. A row of proposals is V wide: divide by V.",
             _divided_by_beams,
+        ),
+        (
+            "The tokens are right. But you find the beam with `// k`, as on the page, where a beam "
+            "has k proposals. Here it has V.",
+            _unfolded(lambda at, k, V: at // k, lambda at, k, V: at % V),
+        ),
+        (
+            "The beams are right. But you find the token with `% k`: a beam has V proposals here.",
+            _unfolded(lambda at, k, V: at // V, lambda at, k, V: at % k),
+        ),
+        (
+            "You find beams with `% k` and tokens with `// k`, as if proposals lay column by "
+            "column. Those of one beam lie side by side, V of them.",
+            _unfolded(lambda at, k, V: at % k, lambda at, k, V: at // k),
+        ),
+        (
+            "Finished beams always keep their place. But they compete: two better children of a "
+            "live beam push a finished one out.",
+            _finished_are_kept,
+        ),
+        (
+            "You choose rightly, but return the steps without their parents' totals.",
+            _steps_alone,
+        ),
+        (
+            "Your order is turned over: the best comes first.",
+            lambda *given: tuple(x.flip(0) for x in _grow(*given)),
         ),
         (
             "Each beam has one child here. Both survivors may come from one beam: choose among all "
@@ -426,6 +482,63 @@ def grow_beams(total, log_p, ended):
     best, at = (total[:, None] + step).flatten().topk(k)
     return best, at // V, at % V
 """: "use minus infinity",
+        """\
+def grow_beams(total, log_p, ended):
+    k, V = log_p.shape
+    step = log_p.clone()
+    step[ended] = -torch.inf
+    step[ended, PAD] = 0.0
+    best, at = (total[:, None] + step).flatten().topk(k)
+    return best, at // k, at % V
+""": "The tokens are right",
+        """\
+def grow_beams(total, log_p, ended):
+    k, V = log_p.shape
+    step = log_p.clone()
+    step[ended] = -torch.inf
+    step[ended, PAD] = 0.0
+    best, at = (total[:, None] + step).flatten().topk(k)
+    return best, at // V, at % k
+""": "The beams are right",
+        """\
+def grow_beams(total, log_p, ended):
+    k, V = log_p.shape
+    step = log_p.clone()
+    step[ended] = -torch.inf
+    step[ended, PAD] = 0.0
+    best, at = (total[:, None] + step).flatten().topk(k)
+    return best, at % k, at // k
+""": "column by column",
+        """\
+def grow_beams(total, log_p, ended):
+    k, V = log_p.shape
+    step = log_p.clone()
+    step[ended] = -torch.inf
+    step[ended, PAD] = 0.0
+    best, at = (total[:, None] + step).flatten().topk(k)
+    return step.flatten()[at], at // V, at % V
+""": "without their parents",
+        """\
+def grow_beams(total, log_p, ended):
+    k, V = log_p.shape
+    step = log_p.clone()
+    step[ended] = -torch.inf
+    step[ended, PAD] = 0.0
+    best, at = (total[:, None] + step).flatten().topk(k)
+    return best.flip(0), (at // V).flip(0), (at % V).flip(0)
+""": "turned over",
+        """\
+def grow_beams(total, log_p, ended):
+    k, V = log_p.shape
+    done = ended.nonzero().flatten()
+    scores = (total[:, None] + log_p).masked_fill(ended[:, None], -torch.inf)
+    best, at = scores.flatten().topk(k - len(done))
+    best = torch.cat([best, total[done]])
+    parents = torch.cat([at // V, done])
+    tokens = torch.cat([at % V, torch.full_like(done, PAD)])
+    order = best.argsort(descending=True)
+    return best[order], parents[order], tokens[order]
+""": "always keep their place",
     },
     right=(
         """\

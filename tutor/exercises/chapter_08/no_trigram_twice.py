@@ -192,7 +192,7 @@ no_trigram_twice = Exercise(
     goal="Forbid a search to repeat itself, beam by beam.",
     difficulty=3,
     importance=4,
-    minutes=10,
+    minutes=12,
     text="""\
 *A man and a man and a man and …* Beams like to repeat themselves, since what was probable once is
 probable again. Many programs therefore allow no **trigram** (three tokens in a row) twice in one

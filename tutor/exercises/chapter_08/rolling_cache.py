@@ -75,6 +75,20 @@ def _without_a_message(answer):
     return without
 
 
+def _of_one_place(Q, K, V, P, W):
+    """Keys are kept without positions; all of them get that of the newest token."""
+    rows = []
+    for t in range(len(Q)):
+        k, v = K[max(0, t - W + 1) : t + 1], V[max(0, t - W + 1) : t + 1]
+        q = Q[t] + P[t]
+        rows.append(((k + P[t]) @ q / math.sqrt(len(q))).softmax(0) @ v)
+    return torch.stack(rows)
+
+
+def _one_too_few(X, W):
+    return X[-W + 1 :]
+
+
 def _cases_of_windows():
     for T, W in [(1, 1), (2, 2), (3, 1), (4, 2), (6, 3), (9, 4), (5, 9)]:
         yield torch.randn(T, 4), torch.randn(T, 4), torch.randn(T, 3), torch.randn(T, 4), W
@@ -91,7 +105,7 @@ rolling_cache = Exercise(
     goal="Keep the last W tokens in a cache, and let the positions go on.",
     difficulty=3,
     importance=4,
-    minutes=10,
+    minutes=9,
     text="""\
 A cache grows with every token. Some models therefore look back at the **last $W$ tokens** alone,
 the newest one included, and their cache holds no more. The function below writes a text token by
@@ -148,17 +162,17 @@ def rolling_cache(Q, K, V, P, W):
     cases=_cases_of_windows,
     mistakes=(
         (
-            "As it was: from token W on, keys stand next to values of other tokens, and positions "
-            "stand still.",
+            "As it was: up to W tokens all is well, and the first token behind them goes wrong.",
             _AS_IT_WAS,
         ),
         (
-            "The values are right now. But the positions still stand still when the cache is full.",
+            "One mistake is left. The values are right now, but the positions still stand still "
+            "when the cache is full.",
             _one_by_one(place=_in_the_cache),
         ),
         (
-            "The positions are right now. But keys and values still do not belong together: the "
-            "keys are of the last W tokens, the values of the first.",
+            "One mistake is left. The positions are right now, but a key and the value beside it "
+            "are still of different tokens.",
             _one_by_one(keep_V=_first),
         ),
         (
@@ -167,8 +181,8 @@ def rolling_cache(Q, K, V, P, W):
             _one_by_one(_first, _first),
         ),
         (
-            "Now keys and values are both of the first W tokens, and the positions stand still. "
-            "Keep the last ones, and look at the positions.",
+            "Two mistakes are left. One of them: keys and values belong together now, but the "
+            "newest token never enters a full cache.",
             _one_by_one(_first, _first, _in_the_cache),
         ),
         (
@@ -176,12 +190,29 @@ def rolling_cache(Q, K, V, P, W):
             lambda Q, K, V, P, W: _in_one_pass(Q, K, V, P, W, late=1),
         ),
         (
+            "Your window has W - 1 tokens (and with W = 1 all of them): `[-W + 1:]` begins one too "
+            "late.",
+            _one_by_one(_one_too_few, _one_too_few),
+        ),
+        (
+            "Positions are one too small from the second token on: token t has `P[t]`.",
+            _one_by_one(place=lambda t, kept, W: max(t - 1, 0)),
+        ),
+        (
+            "Your keys have no positions, or all have the newest token's, which comes to the same: "
+            "the softmax does not see it. A key keeps the one that its token had.",
+            _of_one_place,
+        ),
+        (
+            "The query has lost its position. Query and key of a token both get `P[t]`.",
+            lambda Q, K, V, P, W: _in_one_pass(Q - P[: len(Q)], K, V, P, W),
+        ),
+        (
             "Your cache no longer forgets: all tokens are kept.",
             lambda Q, K, V, P, W: _in_one_pass(Q, K, V, P, len(Q)),
         ),
         (
-            "Your cache no longer forgets, and its keys and values are cut no more. Only the "
-            "positions and the values were wrong.",
+            "Your cache no longer forgets: its keys and values are cut no more.",
             _one_by_one(lambda X, W: X, lambda X, W: X, lambda t, kept, W: min(t, W)),
         ),
         (
@@ -358,6 +389,66 @@ def rolling_cache(Q, K, V, P, W):
         rows.append(E.softmax(dim=0) @ kept_V)
     return torch.stack(rows)
 """: "Positions begin at 0",
+        """\
+def rolling_cache(Q, K, V, P, W):
+    kept_K, kept_V, rows = K[:0], V[:0], []
+    for t in range(len(Q)):
+        kept_K = torch.cat([kept_K, (K[t] + P[t])[None]])[-W + 1 :]
+        kept_V = torch.cat([kept_V, V[t][None]])[-W + 1 :]
+        E = kept_K @ (Q[t] + P[t]) / math.sqrt(Q.shape[1])
+        rows.append(E.softmax(dim=0) @ kept_V)
+    return torch.stack(rows)
+""": "W - 1 tokens",
+        """\
+def rolling_cache(Q, K, V, P, W):
+    kept_K, kept_V, rows = K[:0], V[:0], []
+    for t in range(len(Q)):
+        kept_K = torch.cat([kept_K, (K[t] + P[max(t - 1, 0)])[None]])[-W:]
+        kept_V = torch.cat([kept_V, V[t][None]])[-W:]
+        E = kept_K @ (Q[t] + P[max(t - 1, 0)]) / math.sqrt(Q.shape[1])
+        rows.append(E.softmax(dim=0) @ kept_V)
+    return torch.stack(rows)
+""": "one too small",
+        """\
+def rolling_cache(Q, K, V, P, W):
+    kept_K, kept_V, rows = K[:0], V[:0], []
+    for t in range(len(Q)):
+        kept_K = torch.cat([kept_K, (K[t])[None]])[-W:]
+        kept_V = torch.cat([kept_V, V[t][None]])[-W:]
+        E = (kept_K + P[t]) @ (Q[t] + P[t]) / math.sqrt(Q.shape[1])
+        rows.append(E.softmax(dim=0) @ kept_V)
+    return torch.stack(rows)
+""": "the newest token's, which",
+        """\
+def rolling_cache(Q, K, V, P, W):
+    kept_K, kept_V, rows = K[:0], V[:0], []
+    for t in range(len(Q)):
+        kept_K = torch.cat([kept_K, (K[t] + P[t])[None]])[-W:]
+        kept_V = torch.cat([kept_V, V[t][None]])[-W:]
+        E = kept_K @ (Q[t]) / math.sqrt(Q.shape[1])
+        rows.append(E.softmax(dim=0) @ kept_V)
+    return torch.stack(rows)
+""": "The query has lost",
+        """\
+def rolling_cache(Q, K, V, P, W):
+    kept_K, kept_V, rows = K[:0], V[:0], []
+    for t in range(len(Q)):
+        kept_K = torch.cat([kept_K, (K[t])[None]])[-W:]
+        kept_V = torch.cat([kept_V, V[t][None]])[-W:]
+        E = kept_K @ (Q[t] + P[t]) / math.sqrt(Q.shape[1])
+        rows.append(E.softmax(dim=0) @ kept_V)
+    return torch.stack(rows)
+""": "have no positions",
+        """\
+def rolling_cache(Q, K, V, P, W):
+    kept_K, kept_V, rows = K[:0], V[:0], []
+    for t in range(len(Q)):
+        kept_K = torch.cat([kept_K, (K[t] + P[min(t, W)])[None]])[:W]
+        kept_V = torch.cat([kept_V, V[t][None]])[:W]
+        E = kept_K @ (Q[t] + P[min(t, W)]) / math.sqrt(Q.shape[1])
+        rows.append(E.softmax(dim=0) @ kept_V)
+    return torch.stack(rows)
+""": "Two mistakes are left",
     },
     right=(
         """\

@@ -1,6 +1,7 @@
 """Which of two models is better?"""
 
 import torch
+import torch.nn.functional as F
 
 from tutor import evaluation
 from tutor.check.exercise import WRITE, Exercise
@@ -19,6 +20,7 @@ drawn = torch.randint(1000, (1000, 1000), generator=torch.Generator().manual_see
 """
 
 ENDS = (0.025, 0.975)
+NEITHER = "neither"
 
 
 def _decision(low, high):
@@ -101,6 +103,17 @@ def _of_ends(low_of_first, low_of_second):
     return answer
 
 
+def _by_wins(first, second, low, high):
+    wins = (second - first).sign().sum()
+    return "second" if wins > 0 else "first" if wins < 0 else NEITHER
+
+
+def _by_draws(first, second, drawn):
+    low, high, _ = _which_is_better(first, second, drawn)
+    wins = (second - first)[drawn].double().mean(1).sign().sum()
+    return low, high, "second" if wins > 0 else "first" if wins < 0 else NEITHER
+
+
 def _percent(first, second, drawn):
     return (second - first)[drawn].mean(1).quantile(2.5)
 
@@ -109,6 +122,10 @@ def _cases_of_scores():
     for N, shift, noise in [(4, 3.0, 1.0), (5, -3.0, 1.0), (30, 0.2, 5.0), (30, -0.2, 5.0)]:
         easy, d = 50 + 15 * torch.randn(N), torch.randn(N)  # an easy caption is easy for both
         yield easy, easy + shift + noise * (d - d.mean()) / d.std(), torch.randint(N, (200, N))
+    for change in (0.0, 6.0, -6.0):  # one model twice; and one caption alone differs
+        scores = 10.0 * torch.arange(4)
+        changed = scores + change * F.one_hot(torch.tensor(2), 4)
+        yield scores, changed, torch.randint(4, (200, 4))
     shown = {"torch": torch}
     exec(SHOWN, shown)
     yield shown["first"], shown["second"], shown["drawn"]
@@ -123,7 +140,7 @@ which_is_better = Exercise(
     goal="Decide by a paired bootstrap whether a difference is more than chance.",
     difficulty=3,
     importance=5,
-    minutes=12,
+    minutes=11,
     text="""\
 The next cell holds real scores of two models on the same 1,000 captions. The second has a mean that
 is 0.19 lower. Would it be lower on another thousand? Write the **paired bootstrap** that decides.
@@ -132,7 +149,7 @@ Each row of `drawn` names $N$ captions, drawn with repetition. On each row's cap
 score of the second model less that of the first. That makes one difference a row, and 95 % of them
 lie between their quantiles 0.025 and 0.975 (as `torch.quantile` computes them). Return these two,
 and a decision: `"second"` if the interval lies above 0, `"first"` if it lies below 0, else
-`"neither"`.
+`"neither"` (also where an end is exactly 0).
 
 Then run it on the scores of the cell, and compare: how many captions decide?""",
     hints=(
@@ -197,6 +214,28 @@ def which_is_better(first, second, drawn):
             "interval that lies above 0 with both.",
             _deciding(lambda a, b, low, high: "first" if high < 0 else "second"),
         ),
+        *(
+            (
+                "The interval is right. But where an end of it is exactly 0, nothing is decided: "
+                'the answer is "neither".',
+                _deciding(decide),
+            )
+            for decide in (
+                lambda a, b, low, high: "second" if low >= 0 else "first" if high <= 0 else NEITHER,
+                lambda a, b, low, high: "first" if high <= 0 else "second" if low >= 0 else NEITHER,
+                lambda a, b, low, high: "second" if low >= 0 else "first" if high < 0 else NEITHER,
+                lambda a, b, low, high: "second" if low > 0 else "first" if high <= 0 else NEITHER,
+                lambda a, b, low, high: (
+                    NEITHER if low < 0 < high else "second" if high > 0 else "first"
+                ),
+                lambda a, b, low, high: (
+                    NEITHER if low < 0 < high else "first" if low < 0 else "second"
+                ),
+                lambda a, b, low, high: (
+                    NEITHER if low * high < 0 else "second" if low > 0 else "first"
+                ),
+            )
+        ),
         (
             "The interval is right. But it can also lie below 0, and then the first is better.",
             _deciding(lambda a, b, low, high: "second" if low > 0 else "neither"),
@@ -253,6 +292,31 @@ def which_is_better(first, second, drawn):
             "Your interval goes from the smallest to the largest mean; it would grow with the "
             "number of draws. Take the quantiles.",
             _by(lambda d, drawn: _interval(d[drawn].mean(1), (0.0, 1.0))),
+        ),
+        (
+            "The ends of your interval are exchanged, and so you decide by the wrong ones: the low "
+            "one comes first.",
+            lambda first, second, drawn: (lambda low, high, _: (high, low, _decision(high, low)))(
+                *_which_is_better(first, second, drawn)
+            ),
+        ),
+        *(
+            (
+                "You count on how many captions a model wins. By how much it wins matters too: "
+                "take means of the differences.",
+                _by(lambda d, drawn, wins=wins: _interval(wins(d)[drawn].mean(1))),
+            )
+            for wins in (lambda d: d.sign(), lambda d: (d > 0).double())
+        ),
+        (
+            "The interval is right. But you decide by how many captions each model wins. Decide by "
+            "the interval.",
+            _deciding(_by_wins),
+        ),
+        (
+            "The interval is right. But you decide by how many draws each model wins. Decide by "
+            "whether the interval contains 0.",
+            _by_draws,
         ),
         (
             "The ends of your interval are exchanged: the low one comes first.",
@@ -427,6 +491,53 @@ def which_is_better(first, second, drawn):
     low, high = m.quantile(2.5).item(), m.quantile(97.5).item()
     return low, high, "second" if low > 0 else "first" if high < 0 else "neither"
 """: "named by shares",
+        """\
+def which_is_better(first, second, drawn):
+    spread = (second - first)[drawn].mean(dim=1)
+    low, high = spread.quantile(0.025).item(), spread.quantile(0.975).item()
+    return low, high, "second" if low >= 0 else "first" if high <= 0 else "neither"
+""": "is exactly 0",
+        """\
+def which_is_better(first, second, drawn):
+    spread = (second - first)[drawn].mean(dim=1)
+    low, high = spread.quantile(0.025).item(), spread.quantile(0.975).item()
+    if low < 0 < high:
+        return low, high, "neither"
+    return low, high, "second" if high > 0 else "first"
+""": "is exactly 0",
+        """\
+def which_is_better(first, second, drawn):
+    spread = (second - first)[drawn].mean(dim=1)
+    low, high = spread.quantile(0.025).item(), spread.quantile(0.975).item()
+    return low, high, "second" if low > 0 else "first" if high <= 0 else "neither"
+""": "is exactly 0",
+        """\
+def which_is_better(first, second, drawn):
+    spread = (second - first)[drawn].mean(dim=1)
+    low, high = spread.quantile(0.025).item(), spread.quantile(0.975).item()
+    low, high = high, low
+    return low, high, "second" if low > 0 else "first" if high < 0 else "neither"
+""": "decide by the wrong ones",
+        """\
+def which_is_better(first, second, drawn):
+    spread = (second - first)[drawn].mean(dim=1)
+    low, high = spread.quantile(0.025).item(), spread.quantile(0.975).item()
+    won, lost = (second > first).sum(), (second < first).sum()
+    return low, high, "second" if won > lost else "first" if lost > won else "neither"
+""": "how many captions each",
+        """\
+def which_is_better(first, second, drawn):
+    spread = (second - first)[drawn].mean(dim=1)
+    low, high = spread.quantile(0.025).item(), spread.quantile(0.975).item()
+    won, lost = (spread > 0).sum(), (spread < 0).sum()
+    return low, high, "second" if won > lost else "first" if lost > won else "neither"
+""": "how many draws each",
+        """\
+def which_is_better(first, second, drawn):
+    spread = (second > first).float()[drawn].mean(dim=1)
+    low, high = spread.quantile(0.025).item(), spread.quantile(0.975).item()
+    return low, high, "second" if low > 0 else "first" if high < 0 else "neither"
+""": "on how many captions a model wins",
     },
     right=(
         """\
@@ -445,8 +556,8 @@ def which_is_better(first, second, drawn):
     often = torch.zeros(len(drawn), N).scatter_add_(1, drawn, torch.ones(drawn.shape))
     spread = often @ (second - first) / N  # (draws,)
     low, high = spread.quantile(torch.tensor([0.025, 0.975])).tolist()
-    return [low, high, {(True, True): "second", (False, False): "first"}.get(
-        (low > 0, high > 0), "neither")]
+    return [low, high, {(True, False): "second", (False, True): "first"}.get(
+        (low > 0, high < 0), "neither")]
 """,
     ),
 )

@@ -11,7 +11,7 @@ wider_and_worse = Exercise(
     goal="Tell a mistake of the search from a mistake of the model.",
     difficulty=3,
     importance=4,
-    minutes=8,
+    minutes=9,
     text="""\
 A friend searches with $\\alpha = 0$. With 5 beams the translations are good. With 50 they are
 shorter, some are empty, and BLEU falls, although the search is without a mistake. **Explain** in

@@ -14,6 +14,8 @@ GUESSES = [
         0.144: "The sentence that you give for A contains *cat*: both beams of its pool do, and "
         "nothing is left.",
         0.36: "What you give for A is *the cat*, and contains the word: follow A to its end.",
+        0.08: "In A, *a dog* `[EOS]` is not among the best two of step 2: two children of "
+        "*the cat* are better.",
         0.12: "In A, *a dog barks* is the third best of step 2, behind two children of *the cat*. "
         "It has no place.",
         0.135: "A never sees *the bird*: it is the third best of step 1, behind *the cat* and *a "
@@ -23,7 +25,9 @@ GUESSES = [
         0.135: "B never sees *the bird*: the place that *the cat* had stays empty in that step.",
         0.0: "B loses *the cat* alone. The other beam, *a dog*, goes on, and its children fill "
         "the pool again.",
-        0.08: "In B, *a dog barks* (0.12) is better than *a dog* `[EOS]` (0.08).",
+        0.08: "In B, *a dog* `[EOS]` has ended, but its pool holds another sentence, which ends "
+        "later and is better.",
+        0.072: "What you give for B is *a cat sleeps*, and contains the word.",
         0.2: "What you give for B has not ended: go on behind *a dog*.",
         0.12 / 0.7: "In B you divide by what is left after the ban. What is thrown away changes "
         "no other probability here.",
@@ -33,6 +37,9 @@ GUESSES = [
         "Follow it too.",
         0.3375: "In C you divide by what is left after the ban. What is thrown away changes no "
         "other probability here.",
+        0.015: "What you give for C is *the bird sings*. Another end of *the bird* is better.",
+        0.108: "In C a factor comes from another row of the table: look up what follows *the*, and "
+        "what follows *a*.",
         0.15: "What you give for C has not ended: go on behind *the bird*.",
         0.2: "What you give for C has not ended: go on behind *a dog*, and behind *the bird*.",
         0.0: "C always has something left: *cat* never takes a place.",
@@ -71,7 +78,7 @@ without_a_word = Exercise(
     goal="Say at which point of a step a ban has to work.",
     difficulty=3,
     importance=4,
-    minutes=8,
+    minutes=11,
     text="""\
 A toy model looks at the last word alone:
 
@@ -120,7 +127,11 @@ nothing is left.""",
         "without_a_word = [0, 0, 0.135]": "B loses *the cat* alone",
         "without_a_word = [0, 0.12, 0.12]": "C has two places",
         "without_a_word = [0, 0.135, 0.12]": "exchanged",
-        "without_a_word = [0, 0.08, 0.135]": "is better than",
+        "without_a_word = [0, 0.08, 0.135]": "which ends later",
+        "without_a_word = [0, 0.072, 0.135]": "*a cat sleeps*",
+        "without_a_word = [0, 0.12, 0.015]": "*the bird sings*",
+        "without_a_word = [0, 0.12, 0.108]": "another row",
+        "without_a_word = [0.08, 0.12, 0.135]": "not among the best two",
         "without_a_word = [0, 0.12, 0.6 * 0.25 / 0.4 * 0.9]": "In C you divide",
         "without_a_word = [0, 0.4 * 0.5 / 0.7 * 0.6, 0.3375]": "In B you divide",
         "without_a_word = [0, 0.2, 0.2]": "has not ended",
