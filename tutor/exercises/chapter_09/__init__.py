@@ -9,6 +9,6 @@ ORDER = (
     "mutual_links",
     "test_possible",
     "rows_of_a_word",
-    "rate_of_all",
+    "better_in_each",
     "luck_of_the_winner",
 )

@@ -75,6 +75,27 @@ def _luckiest(rates):
     return rates.min().item(), _others(rates, split)[:, best].mean().item()
 
 
+def _head_by_head(rates):
+    """Each head chooses its best split, and is judged on its others."""
+    own = rates.amin(0)
+    return own.mean().item(), ((rates.sum(0) - own) / (len(rates) - 1)).mean().item()
+
+
+def _by_the_first(rates):
+    """Split 0 alone chooses; its winner is judged on all the splits in turn."""
+    own = rates[:, rates[0].argmin()]
+    return own.mean().item(), ((own.sum() - own) / (len(rates) - 1)).mean().item()
+
+
+def _last_of_ties(rates):
+    return _luck(rates.flip(1))
+
+
+def _all_that_tie(rates):
+    honest = [_others(rates, i)[:, row == row.min()].mean() for i, row in enumerate(rates)]
+    return rates.amin(1).mean().item(), torch.stack(honest).mean().item()
+
+
 def _cases_of_rates():
     yield torch.tensor([[10.0, 20.0, 30.0], [50.0, 40.0, 25.0]])
     yield torch.tensor([[10.0, 10.0], [30.0, 20.0], [20.0, 40.0]])
@@ -94,7 +115,7 @@ luck_of_the_winner = Exercise(
     goal="Measure how much too good the best of many looks where it was chosen.",
     difficulty=3,
     importance=5,
-    minutes=12,
+    minutes=13,
     text="""\
 A paper reports the best of 24 heads, on the five sentences that chose it. How much of that is luck?
 The next cell holds real rates: 24 heads on twelve small splits. Each split in turn plays the paper.
@@ -232,6 +253,30 @@ def luck_of_the_winner(rates):
             lambda rates: _luck(rates.T),
         ),
         (
+            "`argmin(dim=0)` gives each head its best split. Each split chooses its best head: "
+            "`dim=1`.",
+            _head_by_head,
+        ),
+        (
+            "The winner of the first split stands for all. Each split chooses a winner of its own.",
+            _by_the_first,
+        ),
+        (
+            "The first number is right. But you judge the winner of the first split alone.",
+            lambda rates: (
+                rates.amin(1).mean().item(),
+                _others(rates, 0)[:, rates[0].argmin()].mean().item(),
+            ),
+        ),
+        (
+            "Where heads tie, you take the last. The first of them is asked for.",
+            _last_of_ties,
+        ),
+        (
+            "Where heads tie, you judge all of them. The first of them is asked for.",
+            _all_that_tie,
+        ),
+        (
             "Only the first split has chosen. Each one has its turn.",
             lambda rates: (
                 rates[0].min().item(),
@@ -347,6 +392,38 @@ def luck_of_the_winner(rates):
     m = rates[:half].mean(0).argmin()
     return rates[:half, m].mean().item(), rates[half:, m].mean().item()
 """: "One half of your splits",
+        """\
+def luck_of_the_winner(rates):
+    w = rates.argmin(dim=0)
+    own = rates[w, torch.arange(rates.shape[1])]
+    return own.mean().item(), ((rates.sum(0) - own) / (len(rates) - 1)).mean().item()
+""": "`argmin(dim=0)`",
+        """\
+def luck_of_the_winner(rates):
+    m, n = rates[0].argmin(), len(rates)
+    honest = [(rates[:, m].sum() - rates[i, m]) / (n - 1) for i in range(n)]
+    return rates[:, m].mean().item(), torch.stack(honest).mean().item()
+""": "stands for all",
+        """\
+def luck_of_the_winner(rates):
+    return rates.amin(1).mean().item(), rates[1:, rates[0].argmin()].mean().item()
+""": "you judge the winner of the first",
+        """\
+def luck_of_the_winner(rates):
+    n, honest = len(rates), 0.0
+    for i, row in enumerate(rates):
+        m = (row == row.min()).nonzero()[-1].item()
+        honest += (rates[:, m].sum() - row[m]).item() / (n - 1) / n
+    return rates.amin(1).mean().item(), honest
+""": "you take the last",
+        """\
+def luck_of_the_winner(rates):
+    n, honest = len(rates), 0.0
+    for i, row in enumerate(rates):
+        rest = rates[torch.arange(n) != i][:, row == row.min()]
+        honest += rest.mean().item() / n
+    return rates.amin(1).mean().item(), honest
+""": "you judge all of them",
     },
     right=(
         """\

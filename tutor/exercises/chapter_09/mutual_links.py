@@ -5,6 +5,8 @@ import torch
 from tutor import evaluation
 from tutor.check.exercise import WRITE, Exercise
 
+OF_TENSORS = "the tuples hold tensors"
+
 
 def _heaviest(A):
     """Pairs of tokens (t, s): for each t the s that it weighs most, and for each s the t."""
@@ -63,6 +65,39 @@ def _agree_as_words(A, target_words, source_words):
     return rows & columns
 
 
+def _back_to_the_word(A, target_words, source_words):
+    """The source token has to choose the target token's word, by any of its pieces."""
+    rows, columns = A.argmax(1).tolist(), A.argmax(0).tolist()
+    return {
+        (source_words[s], target_words[t])
+        for t, s in enumerate(rows)
+        if target_words[columns[s]] == target_words[t]
+    }
+
+
+def _back_to_the_source_word(A, target_words, source_words):
+    rows, columns = A.argmax(1).tolist(), A.argmax(0).tolist()
+    return {
+        (source_words[s], target_words[t])
+        for s, t in enumerate(columns)
+        if source_words[rows[t]] == source_words[s]
+    }
+
+
+def _linked(answer, *given):
+    """What an answer returns. Tensors hash by identity, so a set of them equals no other."""
+    links = answer(*given)
+    if isinstance(links, set) and any(
+        isinstance(part, torch.Tensor) for link in links if isinstance(link, tuple) for part in link
+    ):
+        raise TypeError(OF_TENSORS)
+    return links
+
+
+def _of_tensors(*given):
+    raise TypeError(OF_TENSORS)
+
+
 def _all_pieces(A, target_words, source_words):
     rows, columns = _heaviest(A)
     both = rows & columns
@@ -109,6 +144,9 @@ def _cases_of_maps():
     yield torch.tensor([[0.6, 0.1, 0.3], [0.2, 0.25, 0.4]]), [0, 0], [0, 1, 1]
     # together the pieces of a word weigh most; alone none of them does
     yield torch.tensor([[0.30, 0.29, 0.40], [0.10, 0.20, 0.15]]), [0, 1], [0, 0, 1]
+    # token 0 chooses source token 0, which chooses the other piece of its word
+    yield torch.tensor([[0.50, 0.10], [0.60, 0.70], [0.05, 0.80]]), [0, 0, 1], [0, 1]
+    yield torch.tensor([[0.50, 0.60, 0.05], [0.10, 0.70, 0.80]]), [0, 1], [0, 0, 1]
     # both sides name the pair of words, but by other pieces
     yield torch.tensor([[0.50, 0.45], [0.60, 0.30]]), [0, 1], [0, 0]
     for target_words, S_words in [([0, 1, 1, 2], [0, 1, 2, 2, 3]), ([0, 0, 1, 2, 2, 2], [0, 1, 1])]:
@@ -128,7 +166,7 @@ mutual_links = Exercise(
     goal="Read links from a map in both directions, also for words that are cut into pieces.",
     difficulty=3,
     importance=4,
-    minutes=12,
+    minutes=10,
     text="""\
 The chapter lets each French word choose, so each gets a link, even a word that has no partner. A
 stricter reader asks both sides, piece by piece:
@@ -137,9 +175,9 @@ stricter reader asks both sides, piece by piece:
    row, and no target token weighs more in the column;
 2. two **words** are linked if a token of the one is the partner of a token of the other.
 
-Return the links as a **set** of tuples (English word, French word), as in the chapter. French is
-the target, whose tokens are the rows of `A`; English is the source. No two weights of a row or of a
-column are equal, and the column of `[EOS]` has been left out.""",
+Return the links as a **set** of tuples of two ints (English word, French word), as in the chapter.
+French is the target, whose tokens are the rows of `A`; English is the source. No two weights of a
+row or of a column are equal, and the column of `[EOS]` has been left out.""",
     hints=(
         "Take the map [[0.6, 0.3], [0.7, 0.2]] with words of one token. What does each row choose, "
         "what each column? Which pair is chosen twice?",
@@ -237,6 +275,19 @@ def mutual_links(A, target_words, source_words):
             "You look up the words first and then ask who agrees: two words can seem to agree "
             "although no two of their tokens chose each other.",
             _agree_as_words,
+        ),
+        *(
+            (
+                "You ask whether the choice comes back to the same word. It must come back to the "
+                "same token: pieces choose, and words are looked up afterwards.",
+                mistake,
+            )
+            for mistake in (_back_to_the_word, _back_to_the_source_word)
+        ),
+        (
+            "Your tuples hold tensors, and two tensors are never the same member of a set. Make "
+            "ints of them first: `.tolist()`, or `.item()`.",
+            _of_tensors,
         ),
         (
             "You ask all pieces of a word to have a partner. One is enough.",
@@ -357,6 +408,24 @@ def mutual_links(A, target_words, source_words):
     t, s = divmod(A.argmax().item(), A.shape[1])
     return {(source_words[s], target_words[t])}
 """: "heaviest pair of the whole map",
+        """\
+def mutual_links(A, target_words, source_words):
+    rows, columns = A.argmax(1).tolist(), A.argmax(0).tolist()
+    return {(source_words[s], target_words[t]) for t, s in enumerate(rows)
+            if target_words[columns[s]] == target_words[t]}
+""": "comes back to the same word",
+        """\
+def mutual_links(A, target_words, source_words):
+    rows, columns = A.argmax(1).tolist(), A.argmax(0).tolist()
+    return {(source_words[s], target_words[t]) for s, t in enumerate(columns)
+            if source_words[rows[t]] == source_words[s]}
+""": "comes back to the same word",
+        """\
+def mutual_links(A, target_words, source_words):
+    rows, columns = A.argmax(1), A.argmax(0)
+    target_words, source_words = torch.tensor(target_words), torch.tensor(source_words)
+    return {(source_words[s], target_words[t]) for t, s in enumerate(rows) if columns[s] == t}
+""": "Your tuples hold tensors",
     },
     right=(
         """\
@@ -380,5 +449,6 @@ def mutual_links(A, target_words, source_words):
     return links
 """,
     ),
+    call=_linked,
     forbidden=(evaluation.best_links,),
 )

@@ -78,7 +78,7 @@ rows_of_a_word = Exercise(
     goal="Find the rows of a map that belong to a word, at either step.",
     difficulty=3,
     importance=4,
-    minutes=10,
+    minutes=5,
     text="""\
 Row $t$ of a map *reads* token $t$ of `["[BOS]", *tokens]` and *writes* token $t$ of
 `[*tokens, "[EOS]"]`. A colleague makes the matrix that averages the rows of each word, at the
@@ -125,8 +125,8 @@ def rows_of_a_word(owners, step):
     cases=_cases_of_steps,
     mistakes=(
         (
-            "As it was: the input step goes one row back, and for the first token that is the "
-            "last row.",
+            "As it was: at the output step all is well, and at the input step the rows are those "
+            "of other tokens.",
             _moved(0, -1),
         ),
         (
@@ -135,14 +135,15 @@ def rows_of_a_word(owners, step):
         ),
         *(
             (
-                "The first token no longer gets the last row. But the input step still goes one "
-                "row back, and a token is read after it was written, not before.",
+                "One thing has changed: the first token no longer gets the last row. But is a "
+                "token read before it is written, or after?",
                 mistake,
             )
             for mistake in (
                 _added_at_0,
                 _at(lambda t, T: max(t - 1, 0)),
                 _at(lambda t, T: abs(t - 1)),
+                _at(lambda t, T: (t - 1) % (T - 1)),
             )
         ),
         (
@@ -240,7 +241,15 @@ def rows_of_a_word(owners, step):
         row = t if step == "output" else max(t - 1, 0)
         M[word, row] = 1 / owners.count(word)
     return M
-""": "still goes one row back",
+""": "no longer gets the last row",
+        """\
+def rows_of_a_word(owners, step):
+    M = torch.zeros(max(owners) + 1, len(owners) + 1)
+    for t, word in enumerate(owners):
+        row = t if step == "output" else (t - 1) % len(owners)
+        M[word, row] = 1 / owners.count(word)
+    return M
+""": "no longer gets the last row",
     },
     right=(
         """\

@@ -14,7 +14,7 @@ def _rate(predicted, sure, possible):
 def _in_float32(predicted, sure, possible):
     hits = torch.tensor([(link in sure) + (link in sure or link in possible) for link in predicted])
     sizes = torch.tensor([len(predicted), len(sure)], dtype=torch.float32)
-    return 1 - hits.float().sum() / sizes.sum()
+    return (1 - hits.float().sum() / sizes.sum()).item()
 
 
 def _by_mistakes(predicted, sure, possible):
@@ -32,7 +32,7 @@ test_possible = Exercise(
     goal="Choose links that tell apart rates which agree on the easy cases.",
     difficulty=3,
     importance=3,
-    minutes=12,
+    minutes=15,
     text="""\
 Two people who link the same sentence disagree about some words. Och and Ney (2003) therefore have
 two sorts of true links. A **sure** link has to be found. A **possible** link may be predicted
@@ -57,7 +57,7 @@ matters, and compute on paper what must come out.""",
     ),
     stub='''\
 def test_possible(rate):
-    """Raises AssertionError if rate is wrong.
+    """Raises AssertionError, or returns False, if rate is wrong.
 
     rate: a function of three sets, predicted, sure and possible, of links (English, French);
         it returns a number, 0 (right) to 1 (wrong), and rounds as it likes
@@ -91,11 +91,11 @@ def test_possible(rate):
         "asks for possible links as if they were sure": lambda A, S, P: (
             1 - 2 * len(A & (S | P)) / (len(A) + len(S | P))
         ),
-        "divides by the predicted links alone, so that what was missed costs nothing": (
+        "divides by the predicted links alone: on your sets that comes to the same number": (
             lambda A, S, P: len(A - S - P) / len(A) if A else 1.0
         ),
-        "looks at missed sure links alone, so that false links cost nothing": lambda A, S, P: (
-            len(S - A) / len(S)
+        "looks at missed sure links alone: on your sets that comes to the same number": (
+            lambda A, S, P: len(S - A) / len(S)
         ),
         "says 0 if nothing is predicted": lambda A, S, P: _rate(A, S, P) if A else 0.0,
         "reads possible links as (French, English)": lambda A, S, P: _rate(
@@ -153,8 +153,20 @@ def test_possible(rate):
     A, S, P = {(0, 0), (1, 2), (3, 1)}, {(0, 0), (3, 4)}, {(1, 2)}
     return round(rate(A, S, P), 3)
 """: "returns a float",
+        """\
+def test_possible(rate):
+    for P in ({(1, 2)}, {(1, 2), (0, 0), (3, 4)}):
+        assert abs(rate({(0, 0), (1, 2), (4, 4), (5, 5)}, {(0, 0), (3, 4)}, P) - 0.5) < 1e-5
+    assert abs(rate(set(), {(0, 0)}, {(2, 1)}) - 1) < 1e-5
+""": "on your sets that comes",
     },
     right=(
+        """\
+def test_possible(rate):
+    A, S, P = {(0, 0), (1, 2), (3, 1)}, {(0, 0), (3, 4)}, {(1, 2)}
+    assert round(rate(A, S, P), 4) == 0.4 and round(rate(A, S, P | S), 4) == 0.4
+    assert round(rate(set(), S, P), 4) == 1
+""",
         """\
 def test_possible(rate):
     def wanted(A, S, P):
