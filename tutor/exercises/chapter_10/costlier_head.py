@@ -32,6 +32,21 @@ def _unpaired(whole, without_a, without_b):
     return mean, 100 * Z * float(variance) ** 0.5
 
 
+def _of_right_ones(whole, without_a, without_b):
+    return _of(_d(whole, without_a, without_b)[whole])
+
+
+def _by_formula(p_of):
+    """The root of p (1 - p) / N, with shares p that a function names."""
+
+    def answer(*given):
+        mean, _ = _difference(*given)
+        shares = [p.double().mean() for p in p_of(*given)]
+        return mean, 100 * Z * float(sum(p * (1 - p) for p in shares) / len(given[0])) ** 0.5
+
+    return answer
+
+
 def _cases_of_counts():
     for N, p, q in [(8, 0.4, 0.2), (50, 0.3, 0.1), (500, 0.2, 0.15), (500, 0.03, 0.25)]:
         whole = torch.rand(N) > 0.2
@@ -52,7 +67,7 @@ costlier_head = Exercise(
     goal="Compare two costs on the same sentences, with an interval.",
     difficulty=3,
     importance=4,
-    minutes=8,
+    minutes=7,
     text="""\
 The intervals of two heads overlap. Does that mean that their costs may be equal? Not yet: both were
 measured on the *same* sentences, and a hard sentence is hard for both. So look at the difference
@@ -160,6 +175,41 @@ def costlier_head(whole, without_a, without_b):
             lambda whole, a, b: _of((whole & ~a).double() - (whole & ~b).double()),
         ),
         (
+            "You look at the sentences alone that are right with all heads. All sentences count: "
+            "some come out right only without a head.",
+            _of_right_ones,
+        ),
+        (
+            "You take absolute values of the differences: then a head that rescues sentences "
+            "counts like one that loses them.",
+            lambda *given: _of(_d(*given).abs()),
+        ),
+        (
+            "You take the absolute value. The sign says which head costs more: leave it.",
+            lambda *given: (lambda mean, half: (abs(mean), half))(*_difference(*given)),
+        ),
+        *(
+            (
+                "You use the formula for a share, the root of p (1 - p) / N. A difference can be "
+                "-1, 0 or 1: take its own standard deviation.",
+                _by_formula(p_of),
+            )
+            for p_of in (
+                lambda whole, a, b: [(a != b)],
+                lambda whole, a, b: [(a.double() - b.double()).mean().abs()],
+            )
+        ),
+        (
+            "You use the formula for two shares of different sentences, and add up p (1 - p) / N. "
+            "Both heads were measured on the same: take the standard deviation of the differences.",
+            _by_formula(lambda whole, a, b: [a, b]),
+        ),
+        (
+            "You use the formula for two shares of different sentences, and add up p (1 - p) / N. "
+            "Both heads were measured on the same: take the standard deviation of the differences.",
+            _by_formula(lambda whole, a, b: [whole & ~a, whole & ~b]),
+        ),
+        (
             "You return the cost of head a alone.",
             lambda whole, a, b: _of(whole.double() - a.double()),
         ),
@@ -228,6 +278,34 @@ def costlier_head(whole, without_a, without_b):
     half = 1.96 * d.std().item() / len(d) ** 0.5
     return d.mean().item() - half, d.mean().item() + half
 """: "ends of the interval",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * (without_b[whole].double() - without_a[whole].double())
+    return d.mean().item(), 1.96 * d.std().item() / len(d) ** 0.5
+""": "right with all heads",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * (without_b.double() - without_a.double()).abs()
+    return d.mean().item(), 1.96 * d.std().item() / len(d) ** 0.5
+""": "absolute values of the differences",
+        """\
+def costlier_head(whole, without_a, without_b):
+    d = 100 * (without_b.double() - without_a.double())
+    return abs(d.mean().item()), 1.96 * d.std().item() / len(d) ** 0.5
+""": "The sign says",
+        """\
+def costlier_head(whole, without_a, without_b):
+    N = len(whole)
+    p = (without_a != without_b).double().mean().item()
+    d = without_b.double().mean().item() - without_a.double().mean().item()
+    return 100 * d, 196 * (p * (1 - p) / N) ** 0.5
+""": "formula for a share",
+        """\
+def costlier_head(whole, without_a, without_b):
+    N = len(whole)
+    a, b = without_a.double().mean().item(), without_b.double().mean().item()
+    return 100 * (b - a), 196 * ((a * (1 - a) + b * (1 - b)) / N) ** 0.5
+""": "formula for two shares",
     },
     right=(
         """\

@@ -62,6 +62,47 @@ def _over_a(layers, X_A, X_B, answer):
     return (_effects(layers, X_A, X_B, answer, share=False) + b) / a
 
 
+def _held(layers, X_A, X_B, answer):
+    """The place gets A's vector again behind each later layer."""
+    return _on_the_way(layers, X_A, X_B, answer, lambda X, a, b, t: _row(X, a, t))
+
+
+def _alone(layers, X_A, X_B, answer):
+    """Only the patched token goes on; the others stay those of B at each level."""
+    return _on_the_way(layers, X_A, X_B, answer, lambda X, a, b, t: _row(b, X, t))
+
+
+def _row(X, other, t):
+    return torch.cat([X[:t], other[t : t + 1], X[t + 1 :]])
+
+
+def _on_the_way(layers, X_A, X_B, answer, change):
+    of_a, of_b = _vectors(layers, X_A), _vectors(layers, X_B)
+    a, b = answer(of_a[-1]), answer(of_b[-1])
+    table = torch.zeros(len(of_a), len(X_B))
+    for level in range(len(of_a)):
+        for t in range(len(X_B)):
+            X = _row(of_b[level], of_a[level], t)
+            for i in range(level, len(layers)):
+                X = change(layers[i](X), of_a[i + 1], of_b[i + 1], t)
+            table[level, t] = (answer(X) - b) / (a - b)
+    return table
+
+
+def _first_layers(layers, X_A, X_B, answer):
+    """As many layers as are left, but from the bottom."""
+    of_a, of_b = _vectors(layers, X_A), _vectors(layers, X_B)
+    a, b = answer(of_a[-1]), answer(of_b[-1])
+    table = torch.zeros(len(of_a), len(X_B))
+    for level in range(len(of_a)):
+        for t in range(len(X_B)):
+            X = _row(of_b[level], of_a[level], t)
+            for layer in layers[: len(layers) - level]:
+                X = layer(X)
+            table[level, t] = (answer(X) - b) / (a - b)
+    return table
+
+
 class _Layer:
     """Tokens hear one another (M) and change by themselves (W)."""
 
@@ -99,7 +140,7 @@ effect_of_places = Exercise(
     goal="Find the places of a run that decide its answer.",
     difficulty=4,
     importance=4,
-    minutes=15,
+    minutes=16,
     text="""\
 Here is a model without hooks: `layers` is a list of functions from (T, d_model) to (T, d_model),
 applied one after the other, and `answer` makes one number of the last vectors. Run A starts from
@@ -108,7 +149,8 @@ applied one after the other, and `answer` makes one number of the last vectors. 
 Make the table of the chapter. Entry (l, t): run B, but at level l the vector of token t is that of
 run A. Level 0 is what the first layer reads, level L what the last one returns. Write down how far
 the answer moves: 0 where it stays B's, 1 where it becomes A's. A share may lie below 0 or above 1;
-leave it so. Each entry is a patch of its own, with the rest of B as it was.""",
+leave it so. Each entry is a patch of its own, with the rest of B as it was. No gradients are asked
+for.""",
     hints=(
         "First run both, and keep their vectors at all L + 1 levels in two lists.",
         "For entry (l, t): copy B's vectors of level l, put in row t of A's, and apply "
@@ -151,7 +193,8 @@ def effect_of_places(layers, X_A, X_B, answer):
             table[level, t] = (answer(X) - b) / (a - b)
     return table
 ''',
-    because="In the last row only the token that the answer reads can matter, and it has all.",
+    because="In the last row only tokens that the answer reads can matter; if it reads one, that "
+    "has all.",
     reference=_effects,
     cases=_cases_of_models,
     tolerance=1e-3,
@@ -209,6 +252,21 @@ def effect_of_places(layers, X_A, X_B, answer):
         (
             "A place that was patched stays patched for the next ones: start each entry from B.",
             _cumulative,
+        ),
+        (
+            "You put A's vector in again behind each later layer. A patch is made once, at level "
+            "l; from there on the run goes as it goes.",
+            _held,
+        ),
+        (
+            "Behind the patch you let only token t change, and keep the others as in B. They hear "
+            "of the patch, too: apply the layers to all tokens.",
+            _alone,
+        ),
+        (
+            "Behind the patch you apply the first L - l layers. Those that follow level l are "
+            "`layers[l:]`.",
+            _first_layers,
         ),
         (
             "After the patch you skip a layer: the layer at this level reads the patched vectors.",
@@ -443,6 +501,60 @@ def effect_of_places(layers, X_A, X_B, answer):
             table[l, t] = (answer(X) - b) / (a - b)
     return table.T
 """: "lies on its side",
+        """\
+def effect_of_places(layers, X_A, X_B, answer):
+    A, B = [X_A], [X_B]
+    for layer in layers:
+        A.append(layer(A[-1]))
+        B.append(layer(B[-1]))
+    a, b = answer(A[-1]), answer(B[-1])
+    table = torch.zeros(len(A), len(X_B))
+    for l in range(len(A)):
+        for t in range(len(X_B)):
+            X = B[l].clone()
+            X[t] = A[l][t]
+            for i in range(l, len(layers)):
+                X = layers[i](X)
+                X[t] = A[i + 1][t]
+            table[l, t] = (answer(X) - b) / (a - b)
+    return table
+""": "in again behind each",
+        """\
+def effect_of_places(layers, X_A, X_B, answer):
+    A, B = [X_A], [X_B]
+    for layer in layers:
+        A.append(layer(A[-1]))
+        B.append(layer(B[-1]))
+    a, b = answer(A[-1]), answer(B[-1])
+    table = torch.zeros(len(A), len(X_B))
+    for l in range(len(A)):
+        for t in range(len(X_B)):
+            X = B[l].clone()
+            X[t] = A[l][t]
+            for i in range(l, len(layers)):
+                new = B[i + 1].clone()
+                new[t] = layers[i](X)[t]
+                X = new
+            table[l, t] = (answer(X) - b) / (a - b)
+    return table
+""": "let only token t change",
+        """\
+def effect_of_places(layers, X_A, X_B, answer):
+    A, B = [X_A], [X_B]
+    for layer in layers:
+        A.append(layer(A[-1]))
+        B.append(layer(B[-1]))
+    a, b = answer(A[-1]), answer(B[-1])
+    table = torch.zeros(len(A), len(X_B))
+    for l in range(len(A)):
+        for t in range(len(X_B)):
+            X = B[l].clone()
+            X[t] = A[l][t]
+            for layer in layers[:len(layers) - l]:
+                X = layer(X)
+            table[l, t] = (answer(X) - b) / (a - b)
+    return table
+""": "the first L - l layers",
     },
     right=(
         """\

@@ -57,6 +57,18 @@ def _as_long_as(length):
     return pushes
 
 
+def _by_norms(sign):
+    """The lengths of both runs as a whole, subtracted."""
+
+    def pushes(ours, theirs, position, directions):
+        X = ours.repeat(len(directions), 1, 1)
+        unit = directions / directions.norm(dim=1, keepdim=True)
+        X[:, position] += sign(theirs.norm() - ours.norm()) * unit
+        return X
+
+    return pushes
+
+
 def _everywhere(ours, theirs, position, directions):
     length = (theirs - ours)[position].norm()
     return ours + length * (directions / directions.norm(dim=1, keepdim=True))[:, None]
@@ -83,12 +95,15 @@ _STILL = {
     "piled": "The pushes still pile up: each begins where the one before ended.",
 }
 _TWO = {
-    ("whole", "raw"): "Each push begins anew now. But two mistakes are left, and both are about "
-    "how long a push is.",
-    ("whole", "piled"): "Directions have length 1 now. Two mistakes are left: which length is "
-    "taken, and where a push begins.",
-    ("raw", "piled"): "The length is that of the one change now. Two mistakes are left: how long "
-    "a direction is, and where a push begins.",
+    (
+        "whole",
+        "raw",
+    ): "Two mistakes are left. Each push begins anew now. For the next, ask how long "
+    "a direction is.",
+    ("whole", "piled"): "Two mistakes are left. Directions have length 1 now. For the next, ask at "
+    "what vector the second push begins.",
+    ("raw", "piled"): "Two mistakes are left. The length is that of the one change now. For the "
+    "next, ask at what vector the second push begins.",
 }
 
 random_pushes = Exercise(
@@ -100,7 +115,7 @@ random_pushes = Exercise(
     goal="Make a control that differs from the experiment in one thing alone.",
     difficulty=3,
     importance=5,
-    minutes=10,
+    minutes=9,
     text="""\
 The chapter's first control pushes the vector of *riding* in random directions, each time as far as
 the horse's vector is from the bicycle's. The verb stays, fifty times of fifty. A colleague repeats
@@ -114,7 +129,7 @@ distance between `theirs` and `ours` **at that position**.""",
     hints=(
         "Take two tokens, $d_{model} = 2$ and two directions, on paper. What is the length of each "
         "push, and at what vector does the second begin?",
-        "How long is a vector of 64 random numbers, each about 1 in size? And over which vectors "
+        "How long is a vector of 96 random numbers, each about 1 in size? And over which vectors "
         "does `(theirs - ours).norm()` run?",
         "`(theirs - ours)[position].norm()` is the one length; `direction / direction.norm()` has "
         "length 1; and `X = ours.clone()` belongs into the loop.",
@@ -155,8 +170,7 @@ def random_pushes(ours, theirs, position, directions):
     cases=_cases_of_pushes,
     mistakes=(
         (
-            "As it was: pushes are too long, for two reasons, and each begins where the one before "
-            "ended.",
+            "As it was: a pushed vector ends much farther away than the patched one.",
             _with(whole=True, raw=True, piled=True),
         ),
         *((said, _with(**dict.fromkeys(two, True))) for two, said in _TWO.items()),
@@ -190,6 +204,27 @@ def random_pushes(ours, theirs, position, directions):
             "Your push is as long as two vectors differ in length. Take the length of their "
             "difference.",
             _put(lambda ours, theirs, unit: ours + (theirs.norm() - ours.norm()).abs() * unit),
+        ),
+        *(
+            (
+                "Your push is as long as two vectors differ in length. Take the length of their "
+                "difference.",
+                mistake,
+            )
+            for mistake in (
+                _put(lambda ours, theirs, unit: ours + (theirs.norm() - ours.norm()) * unit),
+                _by_norms(abs),
+                _by_norms(lambda length: length),
+            )
+        ),
+        (
+            "You divide by the sum of a direction's numbers. Its length is `direction.norm()`.",
+            _scaled(lambda direction, directions: direction.sum()),
+        ),
+        (
+            "You divide by the sum of a direction's absolute values. Its length is the root of the "
+            "sum of squares.",
+            _scaled(lambda direction, directions: direction.abs().sum()),
         ),
         (
             "You divide a direction by the root of d_model, which is its length on average only. "
@@ -284,7 +319,7 @@ def random_pushes(ours, theirs, position, directions):
         X[position] += length * direction
         pushed.append(X.clone())
     return torch.stack(pushed)
-""": "how long a direction is, and where",
+""": "For the next, ask at what vector",
         """\
 def random_pushes(ours, theirs, position, directions):
     length = (theirs - ours).norm()
@@ -294,7 +329,7 @@ def random_pushes(ours, theirs, position, directions):
         X[position] += length * direction
         pushed.append(X)
     return torch.stack(pushed)
-""": "both are about how long",
+""": "ask how long a direction is",
         """\
 def random_pushes(ours, theirs, position, directions):
     length = (theirs - ours).norm()
@@ -303,7 +338,7 @@ def random_pushes(ours, theirs, position, directions):
         X[position] += length * direction / direction.norm()
         pushed.append(X.clone())
     return torch.stack(pushed)
-""": "which length is taken",
+""": "Directions have length 1 now",
         """\
 def random_pushes(ours, theirs, position, directions):
     length = (theirs - ours)[position].norm()
@@ -385,6 +420,46 @@ def random_pushes(ours, theirs, position, directions):
     length = (theirs - ours)[position].norm()
     return ours[position] + length * F.normalize(directions, dim=1)
 """: "pushed vectors alone",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = theirs[position].norm() - ours[position].norm()
+    pushed = []
+    for direction in directions:
+        X = ours.clone()
+        X[position] += length * direction / direction.norm()
+        pushed.append(X)
+    return torch.stack(pushed)
+""": "differ in length",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = theirs.norm() - ours.norm()
+    pushed = []
+    for direction in directions:
+        X = ours.clone()
+        X[position] += length * direction / direction.norm()
+        pushed.append(X)
+    return torch.stack(pushed)
+""": "differ in length",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    pushed = []
+    for direction in directions:
+        X = ours.clone()
+        X[position] += length * direction / direction.sum()
+        pushed.append(X)
+    return torch.stack(pushed)
+""": "the sum of a direction's numbers",
+        """\
+def random_pushes(ours, theirs, position, directions):
+    length = (theirs - ours)[position].norm()
+    pushed = []
+    for direction in directions:
+        X = ours.clone()
+        X[position] += length * direction / direction.abs().sum()
+        pushed.append(X)
+    return torch.stack(pushed)
+""": "absolute values",
     },
     right=(
         """\

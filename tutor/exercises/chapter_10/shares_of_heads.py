@@ -136,7 +136,7 @@ shares_of_heads = Exercise(
     goal="Patch heads one by one, and share out a change among them.",
     difficulty=3,
     importance=4,
-    minutes=12,
+    minutes=13,
     text="""\
 The chapter patches the whole vector of a token. Heads can be patched, too: all heads keep the
 results of their own run, and one head at one token gets its result from the other.

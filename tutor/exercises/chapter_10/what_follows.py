@@ -39,13 +39,27 @@ WHY = [
     },
 ]
 
+# Where to look if several verdicts are wrong; which of the claims it is about is not told.
+TOPICS = (
+    "Compute with table 1, model by model, before you judge.",
+    "Say for each claim which table measures it, and whether it claims more than that table.",
+    "Ask which of the tables are interventions, and which only look.",
+    "Ask of each claim: has any of the four measurements touched what it speaks of?",
+    "Ask of each claim: of which words, and of how many, does it speak?",
+)
+
 
 def _mistakes():
-    """Every other list of verdicts, with what is said of the first that is wrong."""
+    """Every other list of verdicts: of one that is wrong the reason, of more their number."""
     for verdicts in product(VERDICTS, repeat=len(RIGHT)):
-        if list(verdicts) != RIGHT:
-            i = next(i for i, verdict in enumerate(verdicts) if verdict != RIGHT[i])
-            yield WHY[i][verdicts[i]], list(verdicts)
+        wrong = [i for i, verdict in enumerate(verdicts) if verdict != RIGHT[i]]
+        if len(wrong) == 1:
+            yield WHY[wrong[0]][verdicts[wrong[0]]], list(verdicts)
+        elif wrong:
+            yield (
+                f"{len(wrong)} of your five verdicts do not hold. {TOPICS[wrong[0]]}",
+                list(verdicts),
+            )
 
 
 what_follows = Exercise(
@@ -57,11 +71,13 @@ what_follows = Exercise(
     goal="Tell what follows from measurements from what only fits them.",
     difficulty=4,
     importance=5,
-    minutes=12,
+    minutes=13,
     text="""\
 *The queen is happy.* is *La reine est heureuse.*, and *The king is happy.* is *Le roi est heureux.*
 All numbers are from the three small models. The lead is now the logit of *heureuse* less that of
 *heureux* (of their first tokens), for the word after *est*.
+(Left alone, seed 2 writes *La reine heureuse est heureuse.*; here the French so far is given to all
+three.)
 
 **1. The lead,** also where the French so far does not fit the English:
 
@@ -86,8 +102,8 @@ eight cross-attention heads, none gives *queen* more than 0.01, 0.03, 0.01 of it
 Five claims:
 
 1. In each of these models, the French noun moves the lead more than the English noun.
-2. In each of these models, the vector that the decoder reads at the English noun decides more of
-   what English tells this adjective than the vector at any other place.
+2. In each of these models, after *Le roi est*, the vector that the decoder reads at the English
+   noun decides more of what English tells this adjective than the vector at any other place.
 3. When the model writes the adjective it does not look at the English noun, so the vector there
    does not matter for the adjective.
 4. Earlier rows of the decoder, which write *La* and *reine*, fetch the gender from the English
@@ -114,7 +130,16 @@ Five claims:
         'what_follows = ["follows", "follows", "contradicted", "open", "open"]': "Claim 1 says",
         'what_follows = ["open", "follows", "contradicted", "open", "open"]': "can be computed",
         'what_follows = ["contradicted", "open", "contradicted", "open", "open"]': "Claim 2 is",
-        'what_follows = ["contradicted", "contradicted", "open", "open", "open"]': "Claim 2: c",
+        'what_follows = ["contradicted", "contradicted", "contradicted", "open", "open"]': (
+            "Claim 2: c"
+        ),
+        'what_follows = ["contradicted", "contradicted", "open", "open", "open"]': "2 of your five",
+        'what_follows = ["open"] * 5': "3 of your five",
+        'what_follows = ["follows"] * 5': "4 of your five",
+        'what_follows = ["contradicted", "follows", "follows", "follows", "open"]': "only look",
+        'what_follows = ["contradicted", "follows", "contradicted", "follows", "follows"]': (
+            "touched what it speaks of"
+        ),
         'what_follows = ["contradicted", "follows", "follows", "open", "open"]': "from a map",
         'what_follows = ["contradicted", "follows", "open", "open", "open"]': "has replaced it",
         'what_follows = ["contradicted", "follows", "contradicted", "follows", "open"]': "explain",

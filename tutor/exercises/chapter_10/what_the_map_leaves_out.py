@@ -11,7 +11,7 @@ what_the_map_leaves_out = Exercise(
     goal="Say what a heat map does not show, and how one would find out.",
     difficulty=3,
     importance=5,
-    minutes=10,
+    minutes=11,
     text="""\
 A colleague shows you one head's map of one sentence. In the row of *infirmière* the column *nurse*
 is bright. “So this is why the model wrote *infirmière*”, she says, “and this is its most important
