@@ -118,7 +118,7 @@ def better_in_each():
         ),
         (
             "A is better in each sentence, and in all of them together, too. Together, a sentence "
-            "weighs as much as it has predicted and true links: where does A predict many?",
+            "weighs as much as it has predicted and true links: see where A predicts many.",
             _as([EASY, HARD], [ALMOST, {(1, 1)}], [EASY, HARD]),
         ),
         (
@@ -153,8 +153,8 @@ def better_in_each():
             _as([EASY, MANY], [ALMOST, {(1, 1)}]),
         ),
         (
-            "The links of each sentence are a set of tuples of two: {(0, 0), (1, 1)}. An empty set is "
-            "`set()`.",
+            "The links of each sentence are a set of tuples of two: {(0, 0), (1, 1)}. An empty "
+            "one is `set()`.",
             _as([[[0, 0]], [[0, 0]]], [[[0, 0]], [[0, 0]]], [[[0, 0]], [[0, 0]]]),
         ),
     ),

@@ -135,8 +135,8 @@ def rows_of_a_word(owners, step):
         ),
         *(
             (
-                "One thing has changed: the first token no longer gets the last row. But is a "
-                "token read before it is written, or after?",
+                "One thing has changed: the first token no longer gets the last row. But ask "
+                "whether a token is read before it is written, or after.",
                 mistake,
             )
             for mistake in (
