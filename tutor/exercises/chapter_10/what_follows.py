@@ -44,8 +44,8 @@ TOPICS = (
     "Compute with table 1, model by model, before you judge.",
     "Say for each claim which table measures it, and whether it claims more than that table.",
     "Ask which of the tables are interventions, and which only look.",
-    "Ask of each claim: has any of the four measurements touched what it speaks of?",
-    "Ask of each claim: of which words, and of how many, does it speak?",
+    "Ask of each claim whether any of the four measurements has touched what it speaks of.",
+    "Ask of each claim of which words, and of how many, it speaks.",
 )
 
 
