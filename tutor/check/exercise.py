@@ -60,7 +60,8 @@ class Exercise:
     mutants: dict[str, Callable] = field(default_factory=dict)  # by what each does wrong
 
     # Rarely needed.
-    properties: tuple[tuple[str, Callable], ...] = ()  # (message, answer -> does it hold?)
+    # (message, a callable that takes the answer): what it returns must be as with `reference`.
+    properties: tuple[tuple[str, Callable], ...] = ()
     call: Callable | None = None  # how to use an answer: (answer, *arguments) -> result
     gradient: bool = False  # compare gradients too, of all float tensors and parameters of modules
     draws: bool = False  # the answer may draw random numbers (always from the same seed)
@@ -87,9 +88,14 @@ _numbers = itertools.count()
 
 def evaluate(exercise, code):
     """Run the code of a cell and return what it defines under the exercise's name."""
-    file = f"<answer {next(_numbers)}>"  # tracebacks find the line there
-    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
     namespace = {"__name__": "answer"}
     exec(SETUP + exercise.setup, namespace)
-    exec(compile(code, file, "exec"), namespace)
+    run_cell(code, namespace)
     return namespace[exercise.name]
+
+
+def run_cell(code, namespace):
+    """Run the code of a cell so that messages find its lines."""
+    file = f"<answer {next(_numbers)}>"
+    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+    exec(compile(code, file, "exec"), namespace)

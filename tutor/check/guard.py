@@ -8,6 +8,7 @@ import dis
 import inspect
 import io
 import linecache
+import math
 import random
 import re
 import signal
@@ -24,8 +25,11 @@ from IPython import get_ipython
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from tutor.check.plain import plainly
+
 SECONDS = 5.0  # for all cases of one check
 CHARACTERS = 20_000  # that an answer may print on one case
+TOO_LONG = "Your answer was stopped after {:.2g} seconds: does a loop in it have no end?"
 NOT_WRITTEN = "This is not written yet: put your lines in place of `{}`."
 BLANK = ("This is not written yet", "There is no prediction yet")  # so begins what is no try
 
@@ -109,7 +113,7 @@ def gap_of(answer):
 
 
 def run_guarded(exercise, answer, arguments, seconds=None, names=()):
-    """Use an answer on copies of the arguments and return its Outcome.
+    """Use an answer on copies of the arguments and return its Outcome, whose value is plain data.
 
     An exception becomes the value `Raised`. `names` are those of the arguments, for messages.
 
@@ -130,10 +134,7 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
             with time_limit(seconds or SECONDS), calls:
                 value = exercise.use(answer, *given)
         except TimeIsUp:
-            raise Trouble(
-                f"Your answer was stopped after {seconds or SECONDS:.2g} seconds: does a loop in "
-                "it have no end?"
-            ) from None
+            raise Trouble(TOO_LONG.format(seconds or SECONDS)) from None
         except SystemExit:
             raise Trouble(
                 "Your answer leaves the program (sys.exit or quit). Return a result instead."
@@ -149,8 +150,8 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
                 raise Trouble(NOT_WRITTEN.format("raise NotImplementedError")) from None
         except RecursionError:
             raise Trouble("Your answer calls itself without end.") from None
-        except KeyboardInterrupt:
-            raise  # the learner's own
+        except (KeyboardInterrupt, Trouble):
+            raise  # the learner's own, and what is known already
         except BaseException as error:
             value = raised(error, answer)
             if "ellipsis" in value.message.lower():  # a number was to be made of `...`
@@ -190,10 +191,14 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
                 f"Your answer changes the global tensor `{name}`. Use the arguments and new "
                 "tensors only."
             )
-    if not exercise.gradient:
-        return Outcome(value)
     try:
-        return Outcome(value, gradients(value, leaves))
+        result = value if type(value) is Raised else plainly(value)
+    except RecursionError:
+        raise Trouble("Your result holds itself.") from None
+    if not (exercise.gradient and is_float(result)):
+        return Outcome(result)
+    try:
+        return Outcome(result, gradients(value, leaves))
     except Exception as error:
         raise no_gradient(error, calls) from None
 
@@ -504,7 +509,8 @@ def time_limit(seconds):
     than the main one there is no limit. If modules were imported meanwhile, the time begins anew:
     the first optimiser or padding mask of a process loads hundreds, which can take seconds.
     """
-    if threading.current_thread() is not threading.main_thread():
+    endless = seconds == math.inf  # somebody else stops it
+    if endless or threading.current_thread() is not threading.main_thread():
         yield
         return
     ended, late = threading.Event(), threading.Event()
