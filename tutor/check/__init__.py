@@ -6,7 +6,8 @@
 
 There is one such function for each exercise, with the exercise's name.
 For grading, `check.scores(scores, grade=True)` raises AssertionError with the message if the answer
-is wrong, and `hidden=True` draws other inputs than the learner has seen.
+is wrong, and `hidden=True` draws other inputs than the learner has seen. Both run the answer in
+this process; `nbgrader autograde` runs it in one of its own (apart.py).
 
 How it works, in the order of reading: an `Exercise` (exercise.py) holds a reference, inputs and
 known mistakes; `run_guarded` (guard.py) runs an answer so that nothing it does reaches the
@@ -14,6 +15,8 @@ notebook; `examine` (examine.py) compares it with the reference and finds the mi
 the same. An answer that is a test itself is tried on right functions and on mutants, wrong ones.
 An explanation is compared by the learner (explain.py). Tries and hints are counted in a file of the
 learner's own (progress.py), which `check.progress()` shows.
+What is compared is plain data (plain.py). For grading, an `Apart` (apart.py) takes the place of
+`run_guarded`: a process behind a fence (confine.py).
 The exercises themselves are in `tutor.exercises`. `python -m tutor.check --audit` puts all of them
 to the test.
 """
