@@ -5,6 +5,7 @@ import sys
 
 import nbformat
 import pytest
+from nbformat.v4 import new_code_cell
 
 from tutor import build
 from tutor.check.exercise import EXPLAIN
@@ -21,7 +22,28 @@ FULL = {e.name: classroom.points(e) for e in GRADED}
 TAMPER = """
 import tutor.check as module
 module.Check.__call__ = lambda *answers, **options: print("Right.")
-module.examine.__code__ = (lambda exercise, answer, hidden=False: None).__code__
+module.examine.__code__ = (lambda *answers, **options: None).__code__
+torch.isclose = lambda a, b, **options: torch.ones(a.shape, dtype=torch.bool)
+"""
+# Cells that no answer needs; a kernel tries to change what is not its own.
+VANDAL = """
+import contextlib, os, subprocess, torch
+for break_it in (
+    lambda: os.remove("../../../gradebook.db"),
+    lambda: open("../../../gradebook.db", "w"),
+    lambda: torch.save(torch.ones(9), "../../../gradebook.db"),
+    lambda: os.kill(os.getppid(), 9),
+    lambda: subprocess.run(["touch", "../../../left-behind"]),
+    lambda: print(open("../../../source/NAME/NAME.ipynb").read()),
+):
+    with contextlib.suppress(PermissionError, RuntimeError):
+        break_it()
+"""
+STUBBORN = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass\n"
+MESSAGE = """
+shell = get_ipython()
+shell.display_pub.publish(data={"text/plain": 3})
+shell.kernel.session.send(shell.kernel.iopub_socket, "stream", {"name": 3}, shell.parent_header)
 """
 
 
@@ -43,9 +65,28 @@ def hand_in(course, student, answers, change=lambda notebook: None):
     nbformat.write(notebook, target)
 
 
+def add_own_exercise(course):
+    """What a teacher adds: an answer and a test that nbgrader runs in the kernel."""
+    path = course / "source" / NAME / f"{NAME}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    answer = new_code_cell("### BEGIN SOLUTION\nown = 3\n### END SOLUTION")
+    test = new_code_cell("assert own == 3 and math.pi and torch.ones(1)")
+    notebook.cells += [
+        classroom.marked(answer, "own", solution=True),
+        classroom.marked(test, "own_test", points=7),
+    ]
+    nbformat.write(notebook, path)
+
+
+def with_cell(source):
+    """A change that puts a student's own cell below the first."""
+    return lambda notebook: notebook.cells.insert(1, new_code_cell(source))
+
+
 def without(*ids):
     def change(notebook):
-        notebook.cells = [c for c in notebook.cells if c.metadata.nbgrader["grade_id"] not in ids]
+        cells = notebook.cells
+        notebook.cells = [c for c in cells if c.metadata.nbgrader["grade_id"] not in ids]
 
     return change
 
@@ -55,19 +96,25 @@ def course(tmp_path_factory):
     """A graded course: {student: {exercise: points}}, {student: feedback page}, the folder, log."""
     folder = tmp_path_factory.mktemp("school")
     assert build.main(["classroom", str(folder), CHAPTER]) == 0
+    add_own_exercise(folder)
+    with open(folder / "nbgrader_config.py", "a") as config:
+        config.write("c.Execute.timeout = 8\n")
     nbgrader(folder, "generate_assignment", NAME)
-    solved = {e.name: e.solution for e in BANK.values()}
+    solved = {e.name: e.solution for e in BANK.values()} | {"own": "own = 3"}
     functions = [e.name for e in GRADED if e.solution.lstrip().startswith("def ")]
     first, second = functions[:2]
     hand_in(folder, "solved", solved)
     hand_in(folder, "blank", {})
     hand_in(folder, "half", {name: solved[name] for name in list(FULL)[::2]})
     explained = next(e.name for e in BANK.values() if e.kind == EXPLAIN)
-    gone = (first, f"{first}_check", f"{second}_check", explained)
+    gone = ("setup", first, f"{first}_check", f"{second}_check", explained)
     hand_in(folder, "deleted", solved, without(*gone))
     tests = {f"{name}_check": "print('Right.')" for name in FULL}
     hand_in(folder, "edited", {**tests, first: solved[first]})
     hand_in(folder, "tampered", {"weights_of_two_keys": TAMPER + "weights_of_two_keys = 1"})
+    hand_in(folder, "vandal", solved, with_cell(VANDAL.replace("NAME", NAME)))
+    hand_in(folder, "stubborn", {**solved, first: STUBBORN + solved[first]})
+    hand_in(folder, "garbled", solved, with_cell(MESSAGE))
     loop = f"def {first}(*arguments):\n    while True:\n        pass"
     leave = f"def {second}(*arguments):\n    raise SystemExit"
     hand_in(folder, "endless", {**solved, first: loop, second: leave})
@@ -77,7 +124,7 @@ def course(tmp_path_factory):
     copied += "    return compute_attention_matrix(Q, K, hidden) @ V"
     hand_in(folder, "loud", {**solved, second: loud, "no_peeking": copied})
     hand_in(folder, "killer", {**solved, first: "import os\nos._exit(0)"})
-    log = nbgrader(folder, "autograde", NAME, status=1)  # one submission kills its kernel
+    log = nbgrader(folder, "autograde", NAME)
     nbgrader(folder, "generate_feedback", NAME)
     return folder, log, first, second
 
@@ -92,7 +139,7 @@ def scores(folder):
                 for submission in student.submissions
                 for notebook in submission.notebooks
                 for grade in notebook.grades
-                if grade.name.removesuffix("_check") in FULL
+                if grade.name.removesuffix("_check") in {*FULL, "own_test"}
             }
             for student in book.students
         }
@@ -106,6 +153,9 @@ def feedback(folder, student):
 def test_everybody_gets_what_they_earned(course):
     folder, log, first, second = course
     got, nothing = scores(folder), dict.fromkeys(FULL, 0)
+    assert {s: points.pop("own_test") for s, points in got.items()} == {
+        **dict.fromkeys(got, 7), **dict.fromkeys(["blank", "half", "edited", "tampered"], 0)
+    }  # fmt: skip
     assert got["solved"] == FULL
     assert got["blank"] == got["tampered"] == nothing
     assert got["half"] == {name: FULL[name] * (i % 2 == 0) for i, name in enumerate(FULL)}
@@ -113,13 +163,18 @@ def test_everybody_gets_what_they_earned(course):
     assert got["edited"] == {**nothing, first: FULL[first]}  # edited ones too
     assert got["endless"] == {**FULL, first: 0, second: 0}
     assert got["loud"] == {**FULL, second: 0, "no_peeking": 0}
-    assert "killer" in log and set(got.get("killer", {}).values()) <= {None}
+    assert got["killer"] == got["stubborn"] == {**FULL, first: 0}
+    assert got["vandal"] == got["garbled"] == FULL
+    assert not (folder / "left-behind").exists()
 
 
 def test_feedback_names_the_mistake(course):
     folder, *_ = course
     assert "compute_attention_matrix" in feedback(folder, "loud")
     assert "seconds" in feedback(folder, "endless")
+    assert "This cell was stopped after 8 seconds" in feedback(folder, "stubborn")
+    assert "This cell ended the kernel" in feedback(folder, "killer")
+    assert "This cell shows more than" in feedback(folder, "loud")
     for student in ("solved", "blank", "loud"):
         assert len(feedback(folder, student)) < 2_000_000
 
@@ -132,6 +187,7 @@ def test_what_is_released_holds_no_solution(course):
     cells = {cell.metadata.nbgrader["grade_id"]: cell.source for cell in notebook.cells}
     for name, exercise in BANK.items():
         assert cells[name] == exercise.stub.strip() != exercise.solution.strip()
+    assert "own = 3" not in cells["own"]
     assert "](../" not in released  # no link into a folder that students do not have
 
 

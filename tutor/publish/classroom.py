@@ -12,7 +12,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tutor.check.exercise import EXPLAIN, SETUP
-from tutor.exercises import find, of_chapter
+from tutor.exercises import find, of_chapter, places
 from tutor.publish.exercises import exercise_text, page_of, title_of
 from tutor.publish.notebooks import scrub, write_atomically
 
@@ -25,16 +25,12 @@ c = get_config()
 configure(c)
 """
 
-# The checks are imported anew, so that an answer which tampered with them gains nothing.
+# Autograding does not run this cell, but judges the answer apart (grading.py). What is hidden does
+# the same, less safely, where a teacher runs the cells by hand.
 TEST = """\
 check.{name}({name})
 ### BEGIN HIDDEN TESTS
-import sys
-checks = ("tutor.check", "tutor.exercises")
-for module in [m for m in sys.modules if m.startswith(checks)]:
-    del sys.modules[module]
-import tutor.check as fresh
-fresh.{name}({name}, grade=True, hidden=True)
+check.{name}({name}, grade=True, hidden=True)
 ### END HIDDEN TESTS
 """
 
@@ -43,27 +39,31 @@ def configure(c):
     """Set what nbgrader needs to know of these exercises, on the object that get_config() gives."""
     from nbgrader.converters.autograde import Autograde
     from nbgrader.converters.generate_assignment import GenerateAssignment
-    from nbgrader.preprocessors import ClearSolutions, LimitOutput, OverwriteCells
+    from nbgrader.preprocessors import ClearSolutions, Execute, LimitOutput, OverwriteCells
+
+    from tutor.publish.grading import grading
 
     usual = GenerateAssignment.class_traits()["preprocessors"].default()
     c.GenerateAssignment.preprocessors = [blanks() if p is ClearSolutions else p for p in usual]
-    # What a student deleted is put back: answers by us, tests by nbgrader.
     usual = Autograde.class_traits()["sanitize_preprocessors"].default()
     at = usual.index(OverwriteCells)
     c.Autograde.sanitize_preprocessors = [*usual[:at], restoring(), *usual[at:]]
     c.OverwriteCells.add_missing_cells = True
     os.environ["TUTOR_PROGRESS"] = ""  # the tries of students are not the teacher's
-    c.Execute.timeout = 60  # seconds a cell; a check itself stops an answer after five
+    c.Execute.timeout = 60  # seconds a cell; a check stops an answer after five
     c.Execute.iopub_timeout = 60  # much output takes its time
+    c.Execute.interrupt_on_timeout = False  # a loop may ignore it
+    c.Execute.shutdown_kernel = "immediate"
     c.LimitOutput.max_lines = 200
     usual = Autograde.class_traits()["autograde_preprocessors"].default()
     at = usual.index(LimitOutput)
-    c.Autograde.autograde_preprocessors = [*usual[:at], shortening(), *usual[at:]]
+    steps = [*usual[:at], shortening(), *usual[at:]]
+    c.Autograde.autograde_preprocessors = [grading() if p is Execute else p for p in steps]
 
 
 def restoring():
-    """A step that puts an empty cell where an answer was deleted: nbgrader stops at a test that is
-    missing together with its answer.
+    """A step that puts what was deleted back in its place: all that is locked, and an empty cell
+    for an answer. nbgrader itself puts back tests alone.
     """
     from nbgrader.api import Gradebook
     from nbgrader.preprocessors import NbGraderPreprocessor
@@ -71,15 +71,23 @@ def restoring():
     class Restoring(NbGraderPreprocessor):
         def preprocess(self, notebook, resources):
             about = resources["nbgrader"]
-            there = {c.metadata.get("nbgrader", {}).get("grade_id") for c in notebook.cells}
             with Gradebook(about["db_url"]) as book:
                 source = book.find_notebook(about["notebook"], about["assignment"])
-                wanted = {cell.name for cell in source.solution_cells}
-            for name in sorted(wanted - there):
-                exercise = find(name)
-                worth = points(exercise) if exercise.kind == EXPLAIN else None
-                cell = new_code_cell("# This answer was deleted.")
-                notebook.cells.append(marked(cell, name, solution=True, points=worth))
+                worth = {cell.name: cell.max_score for cell in source.grade_cells}
+                solutions = {cell.name for cell in source.solution_cells}
+                tasks = {cell.name for cell in source.task_cells}
+                wanted = [(c.name, c.cell_type, c.source) for c in source.source_cells]
+            place = 0
+            for name, kind, text in wanted:
+                there = [c.metadata.get("nbgrader", {}).get("grade_id") for c in notebook.cells]
+                if name in there:
+                    place = there.index(name) + 1
+                elif name not in tasks:
+                    text = "# This answer was deleted." if name in solutions else text
+                    cell = {"code": new_code_cell, "markdown": new_markdown_cell}[kind](text)
+                    cell = marked(cell, name, name in solutions, worth.get(name))
+                    notebook.cells.insert(place, cell)
+                    place += 1
             return notebook, resources
 
     return Restoring
@@ -102,15 +110,18 @@ def shortening():
 def blanks():
     """The step that replaces solutions by each exercise's own blank.
 
-    ClearSolutions knows one blank for all; ours have typed shapes, or the bug to be mended.
+    ClearSolutions knows one blank for all; ours have typed shapes, or the bug to be mended. A
+    teacher's own exercises are left to it.
     """
-    from nbgrader.preprocessors import NbGraderPreprocessor
+    from nbgrader.preprocessors import ClearSolutions
     from nbgrader.utils import is_solution
 
-    class Blanks(NbGraderPreprocessor):
+    class Blanks(ClearSolutions):
         def preprocess_cell(self, cell, resources, index):
-            if is_solution(cell):
-                cell.source = find(cell.metadata.nbgrader["grade_id"]).stub.strip()
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if not (is_solution(cell) and name in places()):
+                return super().preprocess_cell(cell, resources, index)
+            cell.source = find(name).stub.strip()
             return cell, resources
 
     return Blanks
