@@ -5,9 +5,9 @@
 
 The process runs the cells, then the answer on what `examine` hands over, and gives back plain data
 (plain.py). What goes there holds neither the solution nor what is right; it is a pickle, which the
-judge wrote, and none comes back. The process is forked from one
-that has PyTorch loaded and has never seen an answer, so that it starts at once (on Windows it has
-to load PyTorch), stands behind a fence (confine.py), and ends with the block.
+judge wrote, and none comes back. The process is forked from one that has PyTorch loaded and has
+never seen an answer, so that it starts at once (on Windows it has to load PyTorch). It stands
+behind a fence (confine.py), and ends with the block.
 """
 
 import contextlib

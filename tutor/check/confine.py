@@ -45,7 +45,7 @@ def confine(folders, closed=(), alone=True, own=(), memory=MEMORY):
     alone: nothing but an answer runs here, not a notebook's kernel with threads of its own.
     own: code that may watch calls although that is refused, if no answer stands behind it.
     """
-    limit_resources(alone, memory)
+    limit_resources(memory)
     guard_files(folders)
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     sys.dont_write_bytecode = True
@@ -90,8 +90,11 @@ def refuse(what):
     raise PermissionError(f"While it is graded, an answer may not {what}.")
 
 
-def limit_resources(alone, memory):
-    """Limits that the system keeps; Windows has none of them."""
+def limit_resources(memory):
+    """Limits that the system keeps; Windows has none of them.
+
+    Not of processes: they are counted for the whole user, and tokenizers has threads of its own.
+    """
     try:
         import resource
     except ImportError:
@@ -99,8 +102,6 @@ def limit_resources(alone, memory):
     limits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": FILE}
     with contextlib.suppress(OSError), open("/proc/self/statm") as pages:  # Linux
         limits["RLIMIT_AS"] = int(pages.read().split()[0]) * resource.getpagesize() + memory
-    if alone:
-        limits["RLIMIT_NPROC"] = 0  # no threads and no programs, by whatever means
     for name, most in limits.items():
         with contextlib.suppress(OSError, ValueError):  # a lower limit is there already
             resource.setrlimit(getattr(resource, name), (most, most))
