@@ -1,5 +1,7 @@
 """A test of what loads weights."""
 
+import inspect
+
 import torch
 from torch import nn
 
@@ -109,7 +111,7 @@ right loaders and eight mutants. If `load` does not raise where it must, your te
         "the file, so that a loader that writes too soon has written. And try (9,) or (1, 3, 3) "
         "for (3, 3), which has as many numbers.",
     ),
-    setup="from tutor.exercises.chapter_14.test_loader import small_model\n",
+    setup=inspect.getsource(small_model),
     stub='''\
 def test_loader(load):
     """Raises AssertionError if load does not keep its promises.
