@@ -106,6 +106,7 @@ def test_mistakes_are_named_as_in_a_notebook():
     for kind in (WRITE, TEST, PREDICT):
         exercise = next(e for e in ALL if e.kind == kind)
         chosen += [(exercise, code) for code in list(exercise.wrong)[:4]]
+    chosen.append((FITS, "def fits(n):\n    x = n > 7\n    ...\n    return x"))
     for exercise, code in chosen:
         assert graded(exercise, code) == examine(exercise, evaluate(exercise, code), hidden=True)
 

@@ -71,6 +71,7 @@ class Apart:
 
     def __init__(self, cells, name, closed=(), seconds=None):
         self.missing = False  # whether the answer used a name that is nowhere
+        self.gap = False  # whether `...` still stands in it
         self.folder = tempfile.mkdtemp(prefix="answer-")
         self.pipe, there = context().Pipe()
         arguments = there, self.folder, list(closed)
@@ -84,6 +85,7 @@ class Apart:
             self.answer = self.read(found, lambda: found["value"])
             if "parameters" in found:
                 self.answer = Elsewhere(found["parameters"])
+                self.gap = found.get("gap") is True
         except BaseException:
             self.__exit__()
             raise
@@ -133,6 +135,7 @@ class Apart:
             raise Trouble(GARBLED) from None
         finally:
             clock.cancel()
+            clock.join()
 
     def read(self, reply, what):
         """What a reply says, or the Trouble that it tells of; it may be anything."""
@@ -272,7 +275,8 @@ def defined(cells, name, namespace):
         parameters = [str(p) for p in inspect.signature(namespace[name]).parameters]
     except (TypeError, ValueError):
         parameters = []
-    return {"value": None, "parameters": parameters}
+    gap = guard.has_gap(namespace[name])
+    return {"value": None, "parameters": parameters, "gap": gap}
 
 
 class Magics:

@@ -67,7 +67,8 @@ class Exercise:
     draws: bool = False  # the answer may draw random numbers (always from the same seed)
     tolerance: float = 1e-4  # of floats: absolute, and relative to what is right
     forbidden: tuple[Callable, ...] = ()  # functions an answer may not call, besides `reference`
-    setup: str = ""  # more imports or definitions, shown before the stub
+    # More imports or definitions, shown before the stub; none of the bank, closed in grading.
+    setup: str = ""
 
     # Kind explain: what a good text says, three to five points that the learner ticks; and what
     # people write that is wrong: (words to look for, as a regular expression, what is told), the

@@ -18,7 +18,7 @@ import tutor.exercises
 from tutor.check import Check, apart, examine
 from tutor.check.apart import Apart, MissingName
 from tutor.check.exercise import EXPLAIN
-from tutor.check.guard import Trouble
+from tutor.check.guard import NOT_WRITTEN, Trouble
 from tutor.exercises import find, places
 
 OUTPUT = 10_000_000  # characters that a cell may show
@@ -78,6 +78,8 @@ def tried(exercise, cells, options, closed, log):
     try:
         with Apart(cells, exercise.name, closed=closed, **options) as there:
             wrong = examine(exercise, there.answer, hidden=True, run=there.run)
+            if wrong and there.gap:
+                wrong = NOT_WRITTEN.format("...")
             return wrong, bool(wrong) and there.missing
     except Trouble as trouble:
         return str(trouble), isinstance(trouble, MissingName)
