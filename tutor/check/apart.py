@@ -94,11 +94,12 @@ class Apart:
         return self
 
     def __exit__(self, *_):
-        if hasattr(os, "killpg"):
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.kill()
-        self.process.join()
+        if self.process.pid:  # it has started
+            if hasattr(os, "killpg"):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.kill()
+            self.process.join()
         self.pipe.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -230,6 +231,9 @@ def serve(pipe, folder, closed):
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nowhere, stream)
+    if hasattr(os, "fork"):  # what it has inherited leads to the processes of others
+        os.closerange(3, pipe.fileno())
+        os.closerange(pipe.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
     os.chdir(folder)
     tempfile.tempdir = folder
     leave_checks_to_the_judge()
