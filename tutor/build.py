@@ -5,6 +5,7 @@ python -m tutor.build 02 03        the chapters whose names begin so
 python -m tutor.build --check      write nothing, say which notebooks are out of date
 python -m tutor.build exercises    the exercises and their solutions
 python -m tutor.build classroom F  the exercises as a course for nbgrader, in the folder F
+python -m tutor.build class-report F  what the class of that course found hard
 python -m tutor.build minutes      how many words and minutes each chapter has
 """
 
@@ -17,14 +18,15 @@ from tutor.publish.classroom import write_course
 from tutor.publish.exercises import write_exercises
 from tutor.publish.minutes import print_minutes
 from tutor.publish.notebooks import NOTEBOOKS, BuildError, write_chapters
+from tutor.publish.report import write_report
 
 
 def chapters_parser():
     parser = argparse.ArgumentParser(
         prog="python -m tutor.build",
         description="Execute chapters (MyST Markdown) and write them as notebooks with outputs. "
-        "`exercises`, `classroom` and `minutes` as the first word do something else: see their "
-        "--help.",
+        "`exercises`, `classroom`, `class-report` and `minutes` as the first word do something "
+        "else: see their --help.",
     )
     parser.add_argument(
         "names", nargs="*", help="beginnings of chapter names, such as 02 (default: every chapter)"
@@ -68,6 +70,18 @@ def classroom_parser():
     return parser
 
 
+def report_parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m tutor.build class-report",
+        description="Write what a class found hard, from the graded submissions of an nbgrader "
+        "course: class-report.html and class-report.csv in its folder.",
+    )
+    parser.add_argument("folder", type=Path, help="the course's folder, with its gradebook.db")
+    add_chapters(parser)
+    parser.set_defaults(run=lambda o: write_report(o.folder, o.chapters))
+    return parser
+
+
 def minutes_parser():
     parser = argparse.ArgumentParser(
         prog="python -m tutor.build minutes",
@@ -99,6 +113,7 @@ def chapter(number):
 PARSERS = {
     "exercises": exercises_parser,
     "classroom": classroom_parser,
+    "class-report": report_parser,
     "minutes": minutes_parser,
 }
 

@@ -1,4 +1,4 @@
-"""The model in other people's forms: `pytorch.py` (chapter 11), `onnx.py`, `huggingface.py` (14)."""
+"""The model in other forms: `pytorch.py` (chapter 11), `onnx.py` and `huggingface.py` (14)."""
 
 from tutor.exchange.pytorch import PyTorchTransformer, from_pytorch, to_pytorch
 
