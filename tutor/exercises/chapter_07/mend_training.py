@@ -194,7 +194,7 @@ def mend_training(model, optimizer, schedule, train, val, epochs):
     """Train a translator. It has three mistakes: find them and mend them."""
     losses = []
     model.train()
-    for epoch in range(epochs):
+    for _ in range(epochs):
         for batch in train:
             Z = model(batch.source, batch.target_in)  # (N, T, vocab_size)
             Z, answers = Z.flatten(0, 1), batch.target_out.flatten()  # (N * T, ...), (N * T)
@@ -233,8 +233,8 @@ _RATE = (
     "            optimizer.step()\n            schedule.step()",
 )
 _MODE = (
-    "    model.train()\n    for epoch in range(epochs):\n",
-    "    for epoch in range(epochs):\n",
+    "    model.train()\n    for _ in range(epochs):\n",
+    "    for _ in range(epochs):\n",
 )
 _MODE = (_MODE[0], _MODE[1] + "        model.train()\n")
 _BACKWARD = "            optimizer.zero_grad()\n            loss.backward()\n"
@@ -380,9 +380,9 @@ afterwards.)""",
             _LOSS,
             _RATE,
             (
-                "    model.train()\n    for epoch in range(epochs):\n",
+                "    model.train()\n    for _ in range(epochs):\n",
                 (
-                    "    for epoch in range(epochs):\n        model.train()\n"
+                    "    for _ in range(epochs):\n        model.train()\n"
                     "        optimizer.zero_grad()\n"
                 ),
             ),
@@ -455,7 +455,7 @@ def mend_training(model, optimizer, schedule, train, val, epochs):
         schedule.step()
 
     losses = []
-    for epoch in range(epochs):
+    for _ in range(epochs):
         model.train()
         for batch in train:
             learn(batch)
