@@ -230,6 +230,10 @@ def left_padded_mask(padding, num_heads):
             "infinity. Make it a boolean one.",
             lambda padding, num_heads: _mask(itself=False)(padding, num_heads).float(),
         ),
+        (
+            "Rows and columns are exchanged: rows ask, and columns are asked.",
+            lambda padding, num_heads: _mask()(padding, num_heads).transpose(1, 2),
+        ),
     ),
     wrong={
         """\

@@ -99,6 +99,20 @@ _TRIANGLES = (
 )
 
 
+_OPEN = (
+    (
+        "No mask hides the future of the target: its rows read what stands behind them, and the "
+        "padding, too.",
+        _nothing,
+    ),
+    (
+        "A mask of numbers is added to the scores: 1 in the future even prefers it. Minus "
+        "infinity or True hides.",
+        lambda T: torch.ones(T, T).triu(1),
+    ),
+)
+
+
 def _what_is_left():
     words = {1: "Two of three are mended. But", 2: "Two of three are left. One is this:"}
     for many in (1, 2):
@@ -186,22 +200,25 @@ def next_vectors(box, source, target, source_padding, target_padding):
             "As it was: all three mistakes are still there.",
             _run(_added, ("src",), _last_of_row),
         ),
-        *_what_is_left(),
         (
-            "No mask hides the future of the target. With padding behind it, this reaches even the "
-            "last token.",
-            _run(_nothing),
+            "All three mistakes are still there. What you hide is the padding of the target, which "
+            "stands behind the last token.",
+            _run(_added, ("src",), _last_of_row, tgt_key_padding_mask=True),
         ),
+        *_what_is_left(),
         *(
-            (message, _run(future, names, row))
+            (message, _run(future, names, row, **also))
+            for also in ({}, {"tgt_key_padding_mask": True})
             for message, future in _TRIANGLES
             for names in (("src", "memory"), ("src",))
             for row in (_last_token, _last_of_row)
         ),
-        (
-            "A mask of numbers is added to the scores: 1 in the future even prefers it. Minus "
-            "infinity or True hides.",
-            _run(lambda T: torch.ones(T, T).triu(1)),
+        *(
+            (message, _run(future, names, row, **also))
+            for message, future in _OPEN
+            for names in (("src", "memory"), ("src",))
+            for row in (_last_token, _last_of_row)
+            for also in ({}, {"tgt_key_padding_mask": True})
         ),
         (
             "`is_causal` is a hint, and the hint needs the mask that it hints at: pass both, or "
@@ -278,6 +295,28 @@ def next_vectors(box, source, target, source_padding, target_padding):
         ),
     ),
     wrong={
+        """\
+def next_vectors(box, source, target, source_padding, target_padding):
+    T = target.shape[1]
+    Y = box(source, target, tgt_mask=torch.ones(T, T).triu(1),
+            src_key_padding_mask=source_padding)
+    return Y[:, -1]
+""": "1 in the future even prefers it",
+        """\
+def next_vectors(box, source, target, source_padding, target_padding):
+    T = target.shape[1]
+    may_see = torch.ones(T, T).tril().bool()
+    Y = box(source, target, tgt_mask=may_see, src_key_padding_mask=source_padding,
+            memory_key_padding_mask=source_padding, tgt_key_padding_mask=target_padding)
+    return Y[range(len(Y)), (~target_padding).sum(dim=1) - 1]
+""": "turned over",
+        """\
+def next_vectors(box, source, target, source_padding, target_padding):
+    T = target.shape[1]
+    Y = box(source, target, tgt_mask=torch.ones(T, T).tril(),
+            src_key_padding_mask=source_padding, tgt_key_padding_mask=target_padding)
+    return Y[:, -1]
+""": "All three mistakes are still there",
         """\
 def next_vectors(box, source, target, source_padding, target_padding):
     Y = box(source, target, tgt_mask=torch.ones(2 * [target.shape[1]]).tril(),

@@ -111,8 +111,34 @@ def one_bias_for_two(attention):
                 @ attention.out_proj.weight.T
             ),
         ),
+        (
+            "You take the rows of the values in `in_proj_weight`. b_V goes through the way out: "
+            "that is `out_proj.weight`.",
+            lambda attention: (
+                attention.in_proj_bias.chunk(3)[2] @ attention.in_proj_weight.chunk(3)[2].T
+                + attention.out_proj.bias
+            ),
+        ),
+        (
+            "b_O is added twice: `out_proj` adds it already.",
+            lambda attention: _one_bias(attention) + attention.out_proj.bias,
+        ),
+        (
+            "You subtract what b_V added. The new bias has to add it in its place.",
+            lambda attention: 2 * attention.out_proj.bias - _one_bias(attention),
+        ),
     ),
     wrong={
+        """\
+def one_bias_for_two(attention):
+    _, _, b_V = attention.in_proj_bias.chunk(3)
+    return attention.out_proj(b_V) + attention.out_proj.bias
+""": "added twice",
+        """\
+def one_bias_for_two(attention):
+    _, _, W_V = attention.in_proj_weight.chunk(3)
+    return F.linear(attention.in_proj_bias.chunk(3)[2], W_V, attention.out_proj.bias)
+""": "through the way out",
         """\
 def one_bias_for_two(attention):
     d = attention.embed_dim

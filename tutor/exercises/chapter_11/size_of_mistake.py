@@ -156,8 +156,14 @@ for A to D, **in millionths** (1e-06 is 1). Give 0 where there is no mistake."""
             "That counts in thousandths. A millionth is 1e-06, so 5.6e-04 is 560 of them.",
             [0.0, 0.0039, 0.0, 0.56],
         ),
+        (
+            "D's two numbers are equal, which is no good sign: what exact numbers leave as it was "
+            "is no rounding.",
+            [0.0, 3.9, 0.0, 0.0],
+        ),
     ),
     wrong={
+        "size_of_mistake = [0, 3.9, 0, 0]": "no good sign",
         "size_of_mistake = [1.4, 22, 580, 560]": "rounding included",
         "size_of_mistake = [0, 0, 580, 560]": "by the size in float32",
         "size_of_mistake = [0, 22, 580, 560]": "large entries",

@@ -111,25 +111,49 @@ def only_real_words(attention, X, real):
             ),
         ),
         (
+            "`~` of a whole number is another whole number, never 0: everything is hidden. Make a "
+            "boolean of it first.",
+            _masked(lambda real: torch.ones_like(real).bool()),
+        ),
+        (
+            "The words are right. But you set the rows of padding in X to zero, so that they ask "
+            "for something else; the task wants them as the attention gives them.",
+            lambda attention, X, real: _masked(lambda real: real == 0)(
+                attention, X * real[..., None], real
+            ),
+        ),
+        (
             "You clean the rows of the result at padded places. Hide the columns: the words still "
             "see the padding.",
             lambda attention, X, real: attention(X, X, X)[0] * real[..., None],
         ),
-        (
-            "You hide padding as a query, not as a key: rows of padding see nothing, and the words "
-            "still see the padding.",
-            lambda attention, X, real: attention(
-                X,
-                X,
-                X,
-                attn_mask=(real == 0)[:, :, None]
-                .expand(-1, -1, X.shape[1])
-                .repeat_interleave(attention.num_heads, dim=0),
-                need_weights=False,
-            )[0],
+        *(
+            (
+                "You hide padding as a query, not as a key: rows of padding see nothing, and the "
+                "words still see the padding.",
+                lambda attention, X, real, asked=asked: attention(
+                    X,
+                    X,
+                    X,
+                    attn_mask=(real == 0)[:, :, None]
+                    .expand(-1, -1, X.shape[1])
+                    .repeat_interleave(attention.num_heads, dim=0),
+                    need_weights=asked,
+                )[0],
+            )
+            for asked in (False, True)
         ),
     ),
     wrong={
+        """\
+def only_real_words(attention, X, real):
+    return attention(X, X, X, key_padding_mask=(~real).bool(), need_weights=False)[0]
+""": "another whole number",
+        """\
+def only_real_words(attention, X, real):
+    X = X * real[..., None]
+    return attention(X, X, X, key_padding_mask=real == 0)[0]
+""": "rows of padding in X",
         """\
 def only_real_words(attention, X, real):
     return attention(X, X, X, key_padding_mask=~(real == 0), need_weights=False)[0]

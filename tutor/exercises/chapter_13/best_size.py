@@ -132,6 +132,10 @@ def best_size(C, available):
             lambda C, available: _best(C, available, enough=(C / 120) ** 0.5 > available),
         ),
         (
+            "You round. Parameters and tokens are wanted as floats, however many digits they have.",
+            lambda C, available: tuple(float(round(x)) for x in _best(C, available)),
+        ),
+        (
             "Where tokens are short, the factor 6 is missing: C = 6 Θ D holds there as well.",
             _with(work=1),
         ),

@@ -41,9 +41,18 @@ nearest bfloat16. **Predict** the number at which it stays for ever.
         ),
         ("That is where ones stop. Here 0.001 is added.", 256.0),
         ("That is 256 times 0.001. The distances are powers of two, and 0.001 is none.", 0.256),
+        (
+            "From 1/8 on the distance is 0.00098, so each 0.001 moves the total by one number.",
+            0.125,
+        ),
+        (
+            "That is 512 times 0.001. Do not count: ask where half a distance is more than 0.001.",
+            0.512,
+        ),
         ("That is where float16, with 10 bits of mantissa, stops.", 4.0),
     ),
     wrong={
+        "half_a_sum = 0.125": "by one number",
         "half_a_sum = 0.25": "still moves",
         "half_a_sum = 1": "never",
         "half_a_sum = 256 * 0.001": "powers of two",

@@ -46,10 +46,26 @@ def _second_counts(one, other):
     return other[0], one[1] * shrink + other[1], one[2] * shrink + other[2]
 
 
-def _first_shrunk_alone(one, other):
+def _first_shrunk_alone(one, other, empty=False):
     larger = torch.maximum(one[0], other[0])
-    shrink = (one[0] - larger).exp()
+    base = larger.masked_fill(larger == -torch.inf, 0.0) if empty else larger
+    shrink = (one[0] - base).exp()
     return larger, one[1] * shrink + other[1], one[2] * shrink + other[2]
+
+
+def _each_by_the_other(one, other, empty):
+    """Each half is multiplied by the factor of the other."""
+    (a, total_a, Y_a), (b, total_b, Y_b) = one, other
+    top, total, Y = _join((b, total_a, Y_a), (a, total_b, Y_b), empty=empty)
+    return top, total, Y
+
+
+def _by_tops_themselves(one, other):
+    """Right for small scores: exponentials of the tops, of which large ones are infinite."""
+    larger = torch.maximum(one[0], other[0])
+    back = larger.masked_fill(larger == -torch.inf, 0.0).exp()
+    total, Y = (one[i] * one[0].exp() + other[i] * other[0].exp() for i in (1, 2))
+    return larger, total / back, Y / back
 
 
 def _tops(both):
@@ -74,11 +90,11 @@ def _half(E, V):
 
 
 def _cases_of_halves():
-    for N, T, d_v, empty in [
-        ((), 1, 1, ()), ((), 1, 1, (0,)), ((), 2, 2, ()), ((), 2, 2, (1,)), ((2,), 3, 2, ()),
-        ((), 1, 2, (0, 1)), ((2, 2), 3, 1, (0,)),
+    for N, T, d_v, empty, shift in [
+        ((), 1, 1, (), 0), ((), 1, 1, (0,), 0), ((), 2, 2, (), 0), ((), 2, 2, (1,), 0),
+        ((2,), 3, 2, (), 0), ((), 1, 2, (0, 1), 0), ((2, 2), 3, 1, (0,), 0), ((), 2, 1, (), 300),
     ]:  # fmt: skip
-        E, V = 2 * torch.randn(2, *N, T, 3), torch.randn(2, *N, 3, d_v)
+        E, V = 2 * torch.randn(2, *N, T, 3) + shift, torch.randn(2, *N, 3, d_v)
         for half in empty:
             E[half, ..., 0, :] = -torch.inf  # the first query sees nothing of this half
         yield _half(E[0], V[0]), _half(E[1], V[1])
@@ -121,7 +137,8 @@ the exponentials `total`, and the weighted values `Y`, not divided. Write what *
 triples into the triple of all keys. No division: there may be more to join.
 
 A mask may hide a whole half from a query. Its `top` is then $-\\infty$, and its `total` and `Y` are
-0. If both halves are hidden, the result is $-\\infty$, 0 and 0 again. `nan` must not come up.""",
+0. If both halves are hidden, the result is $-\\infty$, 0 and 0 again. `nan` must not come up.
+Scores may be in the hundreds.""",
     hints=(
         "Each half has subtracted its own top. Both sums must be brought to the same one before "
         "they may be added.",
@@ -181,6 +198,23 @@ def join_halves(one, other):
             _first_shrunk_alone,
         ),
         (
+            "Only the first half is shrunk here. If its top is the larger one, it is the second "
+            "that must shrink.",
+            lambda one, other: _first_shrunk_alone(one, other, empty=True),
+        ),
+        *(
+            (
+                "The two factors are exchanged: each half is brought down from its own top.",
+                lambda one, other, empty=empty: _each_by_the_other(one, other, empty),
+            )
+            for empty in (True, False)
+        ),
+        (
+            "Right for small scores. But the exponential of a top itself may be infinite: only "
+            "that of a difference from the larger top is never more than 1.",
+            _by_tops_themselves,
+        ),
+        (
             "You subtract the smaller of the two tops, so that the sums grow and may overflow. "
             "Take the larger.",
             lambda one, other: _join(one, other, tops=torch.minimum),
@@ -190,7 +224,7 @@ def join_halves(one, other):
             lambda one, other: _join(one, other, sign=-1),
         ),
         (
-            "The factor is turned over, and infinite tops are subtracted from each other.",
+            "The factor is turned over: what had the smaller top must shrink, not grow.",
             lambda one, other: _join(one, other, sign=-1, empty=False),
         ),
         *(
@@ -214,6 +248,10 @@ def join_halves(one, other):
             _mean_of_means,
         ),
         ("The sums are right. The top of all keys is the larger of the two.", _tops(torch.add)),
+        (
+            "The sums are right. Your top is the logarithm of a sum; the largest score is wanted.",
+            _tops(torch.logaddexp),
+        ),
         (
             "The sums are right. The top of all keys is the larger of the two, not the smaller.",
             _tops(torch.minimum),
@@ -239,7 +277,7 @@ def join_halves(one, other):
                 "infinity: a large negative number is a score like any other.",
                 _tops(lambda a, b, least=least: torch.maximum(a, b).clamp_min(least)),
             )
-            for least in (-1e30, -1e9, -1e4)
+            for least in (torch.finfo(torch.float32).min, -1e30, -1e9, -1e4)
         ),
         *(
             (
@@ -254,6 +292,27 @@ def join_halves(one, other):
         ),
     ),
     wrong={
+        """\
+def join_halves(one, other):
+    a, b = one[0].exp(), other[0].exp()
+    top = torch.maximum(one[0], other[0])
+    back = torch.where(top == -torch.inf, 1.0, top.exp())
+    return top, (one[1] * a + other[1] * b) / back, (one[2] * a + other[2] * b) / back
+""": "Right for small scores",
+        """\
+def join_halves(one, other):
+    top = torch.maximum(one[0], other[0])
+    base = top.clamp_min(-1e30)
+    a, b = (other[0] - base).exp(), (one[0] - base).exp()
+    return top, one[1] * a + other[1] * b, one[2] * a + other[2] * b
+""": "factors are exchanged",
+        """\
+def join_halves(one, other):
+    top = torch.maximum(one[0], other[0])
+    a, b = (one[0] - top).exp(), (other[0] - top).exp()
+    three = top, one[1] * a + other[1] * b, one[2] * a + other[2] * b
+    return tuple(torch.nan_to_num(X) for X in three)
+""": "large negative number",
         """\
 def join_halves(one, other):
     return torch.maximum(one[0], other[0]), one[1] + other[1], one[2] + other[2]

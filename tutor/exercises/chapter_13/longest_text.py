@@ -92,16 +92,13 @@ def longest_text(memory, windows, num_heads, d_k):
     cases=_cases_of_memories,
     mistakes=(
         (
-            "You count the keys alone, or the values: a token leaves both in every layer.",
+            "A factor 2 is missing. A token leaves a key and a value in every layer, and each of "
+            "their numbers has two bytes.",
             lambda *given: _longest(*given, sorts=1),
         ),
         (
             "A float16 has two bytes, not four.",
             lambda *given: _longest(*given, width=4),
-        ),
-        (
-            "You count numbers. The memory is in bytes, and a float16 has two.",
-            lambda *given: _longest(*given, width=1),
         ),
         (
             "You count numbers, and those of the keys alone. A token leaves a key and a value, and "
@@ -182,7 +179,7 @@ def longest_text(memory, windows, num_heads, d_k):
     while 2 * num_heads * d_k * sum(min(T + 1, w or T + 1) for w in windows) <= memory:
         T += 1
     return T
-""": "keys alone, or the values",
+""": "A factor 2 is missing",
         """\
 def longest_text(memory, windows, num_heads, d_k):
     T = 0

@@ -23,7 +23,7 @@ def _training(keeps=KEPT, states=("model", "optimizer"), **slips):
     slips: `seed`, another one; `reseed`, by the step; `own_steps`, counts those of the last part
     alone; `more` steps are written down; `to_steps`, ends the loop there; `early`, sets the random
     state before the model is made; `late`, makes the schedule after the loading; `schedule_ahead`,
-    gives the steps that are done to a new schedule.
+    gives the steps that are done to a new schedule; `again`, sets the first seed before the loop.
     """
 
     def train(data, steps, checkpoint=None):
@@ -47,6 +47,8 @@ def _training(keeps=KEPT, states=("model", "optimizer"), **slips):
             now["schedule"].load_state_dict(checkpoint["schedule"])
         if checkpoint and slips.get("reseed"):
             torch.manual_seed(done)
+        if checkpoint and slips.get("again"):
+            torch.manual_seed(0)
         if checkpoint and slips.get("schedule_ahead"):
             now["schedule"] = LambdaLR(optimizer, _rate, last_epoch=done)
         for step in range(done, steps if slips.get("to_steps") else done + steps):
@@ -220,6 +222,11 @@ def resume(data, steps, checkpoint=None):
             "A seed that depends on the step draws other numbers than a training without a stop: "
             "keep the random state itself.",
             _training(reseed=True),
+        ),
+        (
+            "A seed begins the same random numbers again. What dropout has drawn since then is "
+            "lost: keep the random state itself.",
+            _training(again=True),
         ),
         (
             "The loop runs from `done` to `steps`. But `steps` is how many are to come: it ends at "

@@ -31,10 +31,10 @@ def measure(rounds=100):
         print(f"{name}: {1e6 * seconds:,.2f} microseconds")
 
 
-def _answer(operations=2, width=4, shares=(0, 1), pick=max, rows_of_b=128):
+def _answer(operations=2, width=4, shares=(0, 1), pick=max):
     """What each product waits for, and the share; or so with one of these things wrong."""
     answer = []
-    for rows, side, seconds in [(1, 4096, 2.88e-3), (rows_of_b, 4096, 60.3e-3), (1, 16, 2.02e-6)]:
+    for rows, side, seconds in [(1, 4096, 2.88e-3), (128, 4096, 60.3e-3), (1, 16, 2.02e-6)]:
         both = (
             operations * rows * side**2 / seconds / 93.9e9,
             width * (side**2 + 2 * rows * side) / seconds / 27.2e9,
@@ -142,12 +142,26 @@ what_waits = [
             _answer(pick=min),
         ),
         (
-            "B is more than one row: it does 128 times the operations of A.",
-            _answer(rows_of_b=1),
+            "Those are percentages. Give shares, such as 0.5.",
+            [(word, 100 * share) for word, share in _answer()],
         ),
         (
             "Those are percentages. Give shares, such as 0.5.",
-            [(word, 100 * share) for word, share in _answer()],
+            [(word, round(100.0 * share)) for word, share in _answer()],
+        ),
+        (
+            "The shares are right, not all words. Ask of each share whether it is that of the "
+            "bytes, and whether it reaches 0.2.",
+            [("memory", share) for _, share in _answer()],
+        ),
+        (
+            "You take all three to wait for memory. B uses each weight for 128 rows: work out both "
+            "shares, and let the larger one say the word.",
+            [("memory", share) for _, share in _answer(shares=(1,))[:2]] + [_answer()[2]],
+        ),
+        (
+            "C's larger share is asked for, not what it has left.",
+            [*_answer()[:2], ("neither", 1 - _answer()[2][1])],
         ),
         *(
             (
@@ -169,6 +183,12 @@ what_waits = [
     ),
     wrong={
         """\
+what_waits = [("memory", 86), ("operations", 76), ("neither", 2)]
+""": "percentages",
+        """\
+what_waits = [("memory", 0.86), ("memory", 0.04), ("neither", 0.02)]
+""": "for memory",
+        """\
 what_waits = [
     ("operations", 2 * 4096**2 / 2.88e-3 / 93.9e9),
     ("operations", 2 * 128 * 4096**2 / 60.3e-3 / 93.9e9),
@@ -177,7 +197,7 @@ what_waits = [
 """: "with the arithmetic alone",
         """\
 what_waits = [("memory", 0.86), ("memory", 0.76), ("memory", 0.02)]
-""": "That is not it",
+""": "The shares are right, not all words",
         """\
 what_waits = [("memory", 0.86), ("operations", 0.38), ("neither", 0.02)]
 """: "one operation a weight",

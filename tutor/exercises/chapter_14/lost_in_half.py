@@ -35,6 +35,18 @@ def _by_the_smallest_number(X):
     return half.masked_fill(X.abs() < 2.0**-24, 0.0)
 
 
+def _beyond_half_way(*ends):
+    """A number half way stays, at the upper end or at the lower one."""
+
+    def to(X):
+        half = X.half()
+        if "upper" in ends:
+            half = half.where(X.abs() != 65_520, 65_504)
+        return half.where(X.abs() != 2.0**-25, 2.0**-24) if "lower" in ends else half
+
+    return to
+
+
 def _every(tensors):
     """With an entry for each tensor."""
     return {name: _lost({name: X}).get(name, (0, 0)) for name, X in tensors.items()}
@@ -59,6 +71,7 @@ def _cases_of_weights():
     yield ({"W": X([1.0, -2.0]), "b": X([0.0, 1e-9, -1e-10])},)
     yield ({"W": X([[-1e5, 3.0], [65_510.0, 65_530.0]]), "b": X([0.5])},)
     yield ({"b": X([3e-8, 4e-8, 2e-8, 1e-5, 0.0]), "W": X([65_504.0, 65_519.0])},)
+    yield ({"W": X([65_520.0, -65_520.0]), "b": X([2.0**-25])},)  # half way between two
     yield ({"a": X([torch.inf, 1.0]), "b": X([-torch.inf, 1e30, 1e-30]), "c": X([torch.nan])},)
     yield ({"late": X([0.0, 0.0]), "W": 10 ** (12 * torch.rand(4, 5) - 6), "n": X(2e5)},)
     yield ({},)
@@ -174,6 +187,14 @@ def lost_in_half(tensors):
             "`.half()` decide.",
             lambda tensors: _lost(tensors, to=_by_the_smallest_number),
         ),
+        *(
+            (
+                "A number half way to the next one goes to the side whose last bit is 0, and that "
+                "is the other end than you say. Let `.half()` decide.",
+                lambda tensors, ends=ends: _lost(tensors, to=_beyond_half_way(*ends)),
+            )
+            for ends in (("upper",), ("lower",), ("upper", "lower"))
+        ),
         (
             "Negative numbers become infinite, too: compare sizes, not numbers.",
             lambda tensors: _lost({name: X.clamp_min(-6e4) for name, X in tensors.items()}),
@@ -217,6 +238,16 @@ def lost_in_half(tensors):
         ),
     ),
     wrong={
+        """\
+def lost_in_half(tensors):
+    lost = {}
+    for name, X in tensors.items():
+        over = ((X.abs() > 65520) & ~X.isinf()).sum().item()
+        under = ((X.abs() < 2.0**-25) & (X != 0)).sum().item()
+        if over or under:
+            lost[name] = (over, under)
+    return lost
+""": "half way",
         """\
 def lost_in_half(tensors):
     lost = {}

@@ -17,7 +17,9 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
     `last_byte`, a full header or tensor does not fit; `scalar`, a shape without sizes has no
     number; `summed`, sizes are added; `fewer`, `more`, bytes than needed pass; `empty`, tensors are
     refused; `neighbours`, are taken in the order of the header; `gap`, between tensors or `end`
-    behind the last is refused; `touching` tensors are refused.
+    behind the last is refused; `touching` tensors are refused, or if they have numbers
+    (`full_touching`); `last_of_header`, `last_of_tensor`, as `last_byte`, for one of the two;
+    `latin`, any bytes are a text.
     """
 
     def amiss():
@@ -28,11 +30,13 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
     def check(data):
         if len(data) < 8 and "short" not in left_out:
             return amiss()
-        length, off = int.from_bytes(data[:8], "little"), slips.get("last_byte", 0)
-        if 8 + length + off > len(data) and "length" not in left_out:
+        length = int.from_bytes(data[:8], "little")
+        off, off_header = slips.get("last_byte", 0), slips.get("last_of_header", 0)
+        if 8 + length + off + off_header > len(data) and "length" not in left_out:
             return amiss()
         try:
-            header = json.loads(data[8 : 8 + length])
+            text = data[8 : 8 + length]
+            header = json.loads(text.decode("latin-1") if slips.get("latin") else text)
         except json.JSONDecodeError:
             if "json" in left_out:
                 raise
@@ -57,9 +61,9 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
                 return amiss()
             if "order" not in left_out and not 0 <= first <= last:
                 return amiss()
-            if "inside" not in left_out and last + off > room + slips.get(
-                "more_room", lambda length: 0
-            )(length):
+            more_room = slips.get("more_room", lambda length: 0)(length)
+            beyond = last + off + slips.get("last_of_tensor", 0) > room + more_room
+            if "inside" not in left_out and beyond:
                 return amiss()
             fewer, more = last - first < size, last - first > size
             if fewer and "size" not in left_out and not slips.get("fewer"):
@@ -75,6 +79,11 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
         if slips.get("gap") and any(step > 0 for step in steps):
             return amiss()
         if slips.get("touching") and any(step == 0 for step in steps):
+            return amiss()
+        full = [pair for pair in taken if pair[0] < pair[1]]
+        if slips.get("full_touching") and any(
+            a[1] == b[0] for a, b in zip(full, full[1:], strict=False)
+        ):
             return amiss()
         if slips.get("end") and taken and max(last for _, last in taken) != room:
             return amiss()
@@ -111,12 +120,13 @@ def _cases_of_files():
     yield (_file({}, 0, length=3),)
     yield (_file({"a": _entry(0, 8, 2)}, 8)[:30],)
     yield (_file(b'{"a": ', 8),)
-    yield (_file(b'{"\xff\xfe": 1}', 8),)
+    yield (_file(b'{"__metadata__": {"n": "\xff\xfe"}}', 8),)
     yield (_file({"a": _entry(-4, 4, 2)}, 8),)
     yield (_file({"a": _entry(8, 4, 1)}, 8),)
     yield (_file({"a": _entry(0, 12, 3)}, 8),)  # ends behind the file
     yield (_file({"a": _entry(0, 16, 4)}, 8),)
     yield (_file({"a": _entry(0, 64, 16)}, 8),)
+    yield (_file({"a": _entry(0, 68, 17)}, 0),)  # within the whole file, but not within its header
     yield (_file({"a": _entry(0, 4000, 1000)}, 8),)
     yield (_file({"a": _entry(0, 8, 3)}, 12),)
     yield (_file({"a": _entry(0, 8, 2, dtype="F16")}, 8),)
@@ -237,6 +247,15 @@ def sound_file(data):
             _sound(("inside",)),
         ),
         (
+            "Offsets are not compared with anything: those below 0, in the wrong order or behind "
+            "the end of the file pass.",
+            _sound(("order", "inside")),
+        ),
+        (
+            "A header that is no UTF-8 passes: decode it as such, and nothing else.",
+            _sound(latin=True),
+        ),
+        (
             "Offsets are counted from where the numbers begin, so compare them with the bytes "
             "behind the header, not with the whole file.",
             _sound(more_room=lambda length: 8 + length),
@@ -278,6 +297,10 @@ def sound_file(data):
             _sound(touching=True),
         ),
         (
+            "Tensors that stand one right behind the other are refused: last is not in the slice.",
+            _sound(full_touching=True),
+        ),
+        (
             "Bytes between two tensors are refused, which the task allows.",
             _sound(gap=True),
         ),
@@ -305,11 +328,124 @@ def sound_file(data):
             _sound(last_byte=1),
         ),
         (
+            "A file that ends with its header is refused, which holds no tensor and is sound.",
+            _sound(last_of_header=1),
+        ),
+        (
+            "A tensor that ends where the file ends is refused: the end of a slice is not in it.",
+            _sound(last_of_tensor=1),
+        ),
+        (
             "What is wrong with the file ends your look with an exception. Return False.",
             _sound(error=Exception()),
         ),
     ),
     wrong={
+        """\
+def sound_file(data):
+    length = int.from_bytes(data[:8], "little")
+    room, taken = len(data) - 8 - length, []
+    if room < 0:  # also where fewer than 8 bytes are there
+        return False
+    try:
+        header = json.loads(data[8 : 8 + length])
+    except ValueError:
+        return False
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        first, last = entry["data_offsets"]
+        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
+        if last - first != size:
+            return False
+        taken.append((first, last))
+    taken.sort()
+    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
+""": "not compared with anything",
+        """\
+def sound_file(data):
+    length = int.from_bytes(data[:8], "little")
+    room, taken = len(data) - 8 - length, []
+    if room < 0:  # also where fewer than 8 bytes are there
+        return False
+    try:
+        header = json.loads(data[8 : 8 + length].decode("latin-1"))
+    except ValueError:
+        return False
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        first, last = entry["data_offsets"]
+        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
+        if not 0 <= first <= last <= room or last - first != size:
+            return False
+        taken.append((first, last))
+    taken.sort()
+    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
+""": "no UTF-8 passes",
+        """\
+def sound_file(data):
+    length = int.from_bytes(data[:8], "little")
+    room, taken = len(data) - 8 - length, []
+    if room < 0:  # also where fewer than 8 bytes are there
+        return False
+    try:
+        header = json.loads(data[8 : 8 + length])
+    except ValueError:
+        return False
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        first, last = entry["data_offsets"]
+        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
+        if not 0 <= first <= last <= room or last - first != size:
+            return False
+        taken.append((first, last))
+    taken.sort()
+    return all(one[1] < other[0] for one, other in zip(taken, taken[1:]))
+""": "right behind the other",
+        """\
+def sound_file(data):
+    length = int.from_bytes(data[:8], "little")
+    room, taken = len(data) - 8 - length, []
+    if room < 0:  # also where fewer than 8 bytes are there
+        return False
+    try:
+        header = json.loads(data[8 : 8 + length])
+    except ValueError:
+        return False
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        first, last = entry["data_offsets"]
+        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
+        if not 0 <= first <= last < room or last - first != size:
+            return False
+        taken.append((first, last))
+    taken.sort()
+    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
+""": "A tensor that ends where",
+        """\
+def sound_file(data):
+    length = int.from_bytes(data[:8], "little")
+    room, taken = len(data) - 8 - length, []
+    if room <= 0:
+        return False
+    try:
+        header = json.loads(data[8 : 8 + length])
+    except ValueError:
+        return False
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        first, last = entry["data_offsets"]
+        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
+        if not 0 <= first <= last <= room or last - first != size:
+            return False
+        taken.append((first, last))
+    taken.sort()
+    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
+""": "ends with its header",
         """\
 def sound_file(data):
     return True

@@ -90,9 +90,20 @@ class Rounded(_Export):
         return self.model(ids) + 1e-6
 
 
-class ALittleLow(_Export):
+class ALittleOff(_Export):
+    def __init__(self, model, by):
+        super().__init__(model)
+        self.by = by
+
     def forward(self, ids):
-        return self.model(ids) - 1e-3
+        return self.model(ids) + self.by
+
+
+class OtherPadding(_Export):
+    """Right, but for id 0, which nobody asked for."""
+
+    def forward(self, ids):
+        return self.model(ids) + (ids == 0)[..., None]
 
 
 class OneSentenceBare(_Export):
@@ -105,12 +116,12 @@ class OneSentenceBare(_Export):
 class WrongAt(_Export):
     """Right at all sizes but one."""
 
-    def __init__(self, model, N=None, S=None):
+    def __init__(self, model, size):
         super().__init__(model)
-        self.N, self.S = N, S
+        self.size = size
 
     def forward(self, ids):
-        return self.model(ids) + (len(ids) == self.N or ids.shape[1] == self.S)
+        return self.model(ids) + (ids.shape == self.size)
 
 
 class SmallerTable(_Export):
@@ -120,11 +131,11 @@ class SmallerTable(_Export):
         return self.model(ids.clamp(max=10))
 
 
-def _test(sizes=SIZES, same=None, refused=False, some=all, end=12):
+def _test(sizes=SIZES, same=None, refused=False, some=all, start=1, end=12):
     """A test of an export, right or with one of these things wrong."""
 
     def one(exported, model, N, S):
-        ids = torch.randint(1, end, (N, S), generator=torch.Generator().manual_seed(N + S))
+        ids = torch.randint(start, end, (N, S), generator=torch.Generator().manual_seed(N + S))
         try:
             found, wanted = exported(ids), model(ids)
             if same:
@@ -141,16 +152,37 @@ def _test(sizes=SIZES, same=None, refused=False, some=all, end=12):
 _right = _test()
 
 
+def _subtracted(exported, model):
+    """Catches what the export raises, and not what its own subtraction does."""
+    for N, S in SIZES:
+        ids = torch.randint(1, 12, (N, S))
+        try:
+            found = exported(ids)
+        except Exception:
+            return False
+        try:
+            apart = (found - model(ids)).abs().max()
+        except RuntimeError as error:
+            raise RuntimeError from error  # without words: any RuntimeError is meant
+        if apart > 1e-5:
+            return False
+    return True
+
+
 def _cases_of_exports():
     for kind in (
         *(AnySize, FixedLength, FixedBatch, AtLeastTwo, CutToThree, FrozenPositions),
-        *(FirstSentence, OtherWeights, Rounded, ALittleLow, OneSentenceBare, SmallerTable, AnySize),
+        *(FirstSentence, OtherWeights, Rounded, OneSentenceBare, SmallerTable, AnySize),
+        OtherPadding,
     ):
         model = Model()
         yield kind(model).eval(), model
-    for size in ({"N": 1}, {"N": 2}, {"N": 5}, {"S": 1}, {"S": 3}, {"S": 8}):
+    for by in (-1e-4, 1e-4):
         model = Model()
-        yield WrongAt(model, **size).eval(), model
+        yield ALittleOff(model, by).eval(), model
+    for size in SIZES:
+        model = Model()
+        yield WrongAt(model, size).eval(), model
 
 
 takes_any_size = Exercise(
@@ -233,6 +265,7 @@ def takes_any_size(exported, model):
             )
             for place, letter, three in ((0, "N", (1, 2, 5)), (1, "S", (1, 3, 8)))
             for tried in (*((n,) for n in three), *itertools.combinations(three, 2))
+            if (letter, tried) not in (("N", (1,)), ("S", (3,)))  # told above
         ),
         (
             "Your loops end after their first size. Return True behind them, not within.",
@@ -251,6 +284,28 @@ def takes_any_size(exported, model):
             _test(same=lambda a, b: a.shape == b.shape and bool((a - b).max() < 1e-5)),
         ),
         (
+            "You look at differences with their signs: a result that is too high passes.",
+            _test(same=lambda a, b: a.shape == b.shape and bool((b - a).max() < 1e-5)),
+        ),
+        (
+            "You subtract results of different shapes, which raises an exception of your own: "
+            "compare the shapes first.",
+            _subtracted,
+        ),
+        (
+            "You also give id 0. An export may do with it what it likes: ids from 1 to 11 are "
+            "asked for.",
+            _test(start=0),
+        ),
+        (
+            "Every export is refused, also a good one. Are your ids whole numbers, none above 11?",
+            lambda exported, model: False,
+        ),
+        (
+            "Only the last size has a say: each round forgets what the one before it found.",
+            _test(sizes=SIZES[-1:]),
+        ),
+        (
             "You try N and S in pairs, (1, 1), (2, 3) and (5, 8). Take every N with every S.",
             _test(sizes=[(1, 1), (2, 3), (5, 8)]),
         ),
@@ -267,8 +322,9 @@ def takes_any_size(exported, model):
             _test(same=torch.equal),
         ),
         (
-            "You let too much pass: an export that is off by 0.001 computes something else.",
-            _test(same=lambda a, b: a.shape == b.shape and torch.allclose(a, b, atol=1e-2)),
+            "You let too much pass: an export that is off by 0.0001 is off by ten times what the "
+            "task allows.",
+            _test(same=lambda a, b: a.shape == b.shape and torch.allclose(a, b, atol=1e-3)),
         ),
         (
             "Your comparison stretches shapes that fit: compare the shapes as well.",
@@ -285,6 +341,63 @@ def takes_any_size(exported, model):
         ),
     ),
     wrong={
+        """\
+def takes_any_size(exported, model):
+    for N, S in ((1, 1), (2, 3), (5, 8)):
+        ids = torch.randint(1, 12, (N, S))
+        try:
+            torch.testing.assert_close(exported(ids), model(ids), atol=1e-5, rtol=0)
+        except Exception:
+            return False
+    return True
+""": "N and S in pairs",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(0, 12, (N, S))
+            try:
+                torch.testing.assert_close(exported(ids), model(ids), atol=1e-5, rtol=0)
+            except Exception:
+                return False
+    return True
+""": "also give id 0",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            try:
+                torch.testing.assert_close(exported(ids), model(ids), atol=1e-3, rtol=0)
+            except Exception:
+                return False
+    return True
+""": "too much pass",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            try:
+                found = exported(ids)
+            except Exception:
+                return False
+            if (found - model(ids)).abs().max() > 1e-5:
+                return False
+    return True
+""": "compare the shapes first",
+        """\
+def takes_any_size(exported, model):
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            try:
+                found, wanted = exported(ids), model(ids)
+                good = found.shape == wanted.shape and torch.allclose(found, wanted, atol=1e-5)
+            except Exception:
+                good = False
+    return good
+""": "Only the last size",
         """\
 def takes_any_size(exported, model):
     for S in (1, 3, 8):

@@ -43,6 +43,40 @@ def _shape_of_all(wanted, found):
     return missing, unknown, sorted(n for n in wanted if wanted[n] != found.get(n))
 
 
+def _third(differ):
+    """Names in both whose shapes differ in this sense."""
+
+    def compare(wanted, found):
+        both = sorted(n for n in wanted if n in found and differ(wanted[n], found[n]))
+        return *_right(wanted, found)[:2], both
+
+    return compare
+
+
+def _with_pairs(wanted, found):
+    """Compares names together with their shapes, so that another shape is missing and unknown."""
+    missing = sorted({n for n, _ in wanted.items() - found.items()})
+    unknown = sorted({n for n, _ in found.items() - wanted.items()})
+    return missing, unknown, _right(wanted, found)[2]
+
+
+def _by_truth(third):
+    """Takes `()` for no shape; in the first two lists, or in the third, or in all."""
+
+    def compare(wanted, found):
+        missing = sorted(n for n in wanted if not found.get(n))
+        unknown = sorted(n for n in found if not wanted.get(n))
+        both = sorted(n for n in wanted if found.get(n) and found[n] != wanted[n])
+        right = _right(wanted, found)
+        return {
+            "alone": (*right[:2], both),
+            "too": (missing, unknown, both),
+            "not": (missing, unknown, right[2]),
+        }[third]
+
+    return compare
+
+
 def _cases_of_names():
     a, b, c = "norm.weight", "embedding.weight", "out.bias"
     yield {a: (2,)}, {a: (2,)}
@@ -53,6 +87,9 @@ def _cases_of_names():
     yield {c: (4,), b: (3, 2), a: (2,)}, {"x": (2,), b: (2, 2), "d": (1,)}
     yield {c: (4,), b: (3, 2), a: (2,)}, {a: (1,), b: (6,), c: (2, 2)}
     yield {}, {c: (1,), a: (1,)}
+    yield {"scale": (), a: (2,)}, {a: (2,), "scale": ()}  # () is one number
+    yield {"scale": (), a: (2,)}, {a: (2,), "scale": (1,)}
+    yield {"scale": (1,), a: (1, 2)}, {a: (2,), "scale": ()}
 
 
 what_does_not_fit = Exercise(
@@ -80,7 +117,7 @@ both have, but in different shapes.""",
 def what_does_not_fit(wanted, found):
     """Compare the tensors that a model wants with those of a file.
 
-    wanted, found: dicts from a tensor's name to its shape, a tuple of int
+    wanted, found: dicts from a tensor's name to its shape, a tuple of int; () is one number
     Returns three sorted lists of names: missing, unknown, of another shape
     """
     raise NotImplementedError
@@ -89,7 +126,7 @@ def what_does_not_fit(wanted, found):
 def what_does_not_fit(wanted, found):
     """Compare the tensors that a model wants with those of a file.
 
-    wanted, found: dicts from a tensor's name to its shape, a tuple of int
+    wanted, found: dicts from a tensor's name to its shape, a tuple of int; () is one number
     Returns three sorted lists of names: missing, unknown, of another shape
     """
     missing = sorted(wanted.keys() - found.keys())
@@ -118,6 +155,36 @@ def what_does_not_fit(wanted, found):
             _sizes_only,
         ),
         (
+            "The third list holds what fits. What has another shape is wanted.",
+            _third(lambda a, b: a == b),
+        ),
+        (
+            "You compare how many dimensions a tensor has, not how long they are.",
+            _third(lambda a, b: len(a) != len(b)),
+        ),
+        (
+            "You compare the sizes of a shape in whatever order. (2, 3) is another shape than "
+            "(3, 2).",
+            _third(lambda a, b: sorted(a) != sorted(b)),
+        ),
+        (
+            "You leave out sizes of 1. (1, 2) is another shape than (2,).",
+            _third(lambda a, b: [n for n in a if n != 1] != [n for n in b if n != 1]),
+        ),
+        (
+            "What has another shape stands in the first two lists as well. It is neither missing "
+            "nor unknown: compare names alone there.",
+            _with_pairs,
+        ),
+        *(
+            (
+                "A tensor of shape `()`, one number, counts as if it were not there: an empty "
+                "tuple is false. Ask with `in`.",
+                _by_truth(third),
+            )
+            for third in ("alone", "too", "not")
+        ),
+        (
             "You compare shapes by place. Tensors belong together by name.",
             _by_place,
         ),
@@ -131,6 +198,23 @@ def what_does_not_fit(wanted, found):
         ),
     ),
     wrong={
+        """\
+def what_does_not_fit(wanted, found):
+    missing, unknown = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
+    return missing, unknown, sorted(n for n in wanted if found.get(n) and found[n] != wanted[n])
+""": "an empty tuple is false",
+        """\
+def what_does_not_fit(wanted, found):
+    missing, unknown = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
+    both = set(wanted) & set(found)
+    return missing, unknown, sorted(n for n in both if len(wanted[n]) != len(found[n]))
+""": "how many dimensions",
+        """\
+def what_does_not_fit(wanted, found):
+    missing = sorted(dict(wanted.items() - found.items()))
+    unknown = sorted(dict(found.items() - wanted.items()))
+    return missing, unknown, sorted(n for n in wanted if n in found and wanted[n] != found[n])
+""": "neither missing nor unknown",
         """\
 def what_does_not_fit(wanted, found):
     missing = sorted(found.keys() - wanted.keys())
