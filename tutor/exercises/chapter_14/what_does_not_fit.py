@@ -193,6 +193,14 @@ def what_does_not_fit(wanted, found):
             _shape_of_all,
         ),
         (
+            "The third list is for names that are in both. A missing or unknown tensor has one "
+            "shape only.",
+            lambda wanted, found: (
+                *_right(wanted, found)[:2],
+                sorted(n for n in {**wanted, **found} if wanted.get(n) != found.get(n)),
+            ),
+        ),
+        (
             "The names are right. Return three lists, not only whether they are empty.",
             lambda wanted, found: tuple(map(bool, _right(wanted, found))),
         ),
