@@ -298,7 +298,7 @@ def takes_any_size(exported, model):
             _test(start=0),
         ),
         (
-            "Every export is refused, also a good one. Are your ids whole numbers, none above 11?",
+            "Every export is refused, also a good one. Give it whole numbers, none above 11.",
             lambda exported, model: False,
         ),
         (
