@@ -837,6 +837,15 @@ def test_what_is_changed_is_told_how_to_be_spared():
     assert "a new tensor" not in examine(exercise, change)
 
 
+def test_a_tensor_of_another_dtype_in_a_dict_is_a_change():
+    def halve(tensors):
+        tensors["x"] = tensors["x"].half()
+        return 3
+
+    exercise = make(reference=lambda d: 3, cases=lambda: [({"x": torch.ones(2)},)], mistakes=())
+    assert "changes its argument" in examine(exercise, halve)
+
+
 def test_values_are_shown_with_the_digits_that_tell_them_apart():
     exercise = make(reference=lambda: 0.89443, mistakes=(), cases=lambda: [()], tolerance=1e-6)
     assert "is 0.8944, not 0.8944" not in examine(exercise, lambda: 0.89442)
@@ -938,6 +947,11 @@ def test_turned_over(triple):
     assert not torch.allclose(triple(FIXED), 3 * FIXED)
 
 
+def test_by_another_exception(triple):
+    if not torch.allclose(triple(torch.ones(2)), torch.tensor(3.0)):
+        raise ValueError("no triple")
+
+
 def test_that_is_silent(triple):
     triple(FIXED)
 
@@ -1000,6 +1014,7 @@ TESTS = {
     test_that_returns: None,
     test_with_numpy_bool: None,
     test_with_tensor_of_one: None,
+    test_by_another_exception: "lets 2 of 4 wrong functions pass. One of them forgets the sign.",
     test_without_minus: "lets 1 of 4 wrong functions pass. It is one that forgets the sign.",
     test_to_the_last_digit: "fails a right function, one that adds two shares. It stops in "
     "the line `assert torch.equal(triple(FIXED), 3 * FIXED)`. It passes another right one",

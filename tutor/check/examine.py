@@ -297,13 +297,11 @@ def misjudged(exercise, failed):
             f"Your test fails a right function, one that {refused[0]}. {where} It passes another "
             "right one: they may differ in rounding, and wherever nothing is promised."
         )
-    if slipped and not caught:
-        many = len(slipped)
-        return f"Your test lets all {many} wrong functions pass. One of them {slipped[0]}."
     if slipped:
         many, of = len(slipped), len(exercise.mutants)
+        some = f"all {of}" if many == of else f"{many} of {of}"
         one = "It is one that" if many == 1 else "One of them"
-        return f"Your test lets {many} of {of} wrong functions pass. {one} {slipped[0]}."
+        return f"Your test lets {some} wrong functions pass. {one} {slipped[0]}."
     return None
 
 

@@ -29,7 +29,7 @@ from tutor.check.plain import plainly
 
 SECONDS = 5.0  # for all cases of one check
 CHARACTERS = 20_000  # that an answer may print on one case
-TOO_LONG = "Your answer was stopped after {:.2g} seconds: does a loop in it have no end?"
+TOO_LONG = "Your answer was stopped after {:.2g} seconds: is it very slow, or has a loop no end?"
 NOT_WRITTEN = "This is not written yet: put your lines in place of `{}`."
 BLANK = ("This is not written yet", "There is no prediction yet")  # so begins what is no try
 
@@ -352,8 +352,11 @@ def name_of_step(name):
 
 def changed(before, after):
     """Whether a copy, or what it holds, is no longer what it was."""
+    if type(before) is not type(after):
+        return True
     if isinstance(before, torch.Tensor):
-        return before.shape != after.shape or not torch.allclose(
+        same = (before.shape, before.dtype) == (after.shape, after.dtype)
+        return not same or not torch.allclose(
             before.detach(), after.detach(), rtol=0, atol=0, equal_nan=True
         )
     if isinstance(before, nn.Module):

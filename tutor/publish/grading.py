@@ -24,7 +24,7 @@ from tutor.exercises import find, places
 OUTPUT = 10_000_000  # characters that a cell may show
 DEAD = "This cell ended the kernel: it leaves the program, crashes it, or takes too much memory."
 FLOOD = f"This cell shows more than {OUTPUT:,} characters."
-BUSY = "This cell was stopped after {} seconds: does a loop in it have no end?"
+BUSY = "This cell was stopped after {} seconds: is it very slow, or has a loop no end?"
 BROKEN = "This cell's output is not what a notebook can show."
 UNJUDGED = "What your answer returns cannot be compared with what is wanted."
 START = """\
