@@ -31,6 +31,14 @@ SOLVED, BLANK, NAMED, NUMBERS, WAITING, UNGRADED = OUTCOMES = (
 )
 CHARACTERS = 400  # of a message
 CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f]")  # colours of a terminal, and worse
+SEVERAL = "Several mistakes look like this one:"
+UNNAMED = (
+    "Your result ",
+    "The result is right, but",
+    "Your answer raises",
+    "That is not it.",
+    SEVERAL,
+)
 TEMPLATE = Path(__file__).with_name("class_report.html")
 
 
@@ -171,18 +179,24 @@ def became(exercise, grade, cells):
     if answer.source.strip() == exercise.stub.strip():
         return BLANK, ""
     raised = "".join(str(output.get("evalue", "")) for output in check.get("outputs", []))
-    message = next(iter(CONTROL.sub("", raised).strip().splitlines()), "")[:CHARACTERS]
+    message = what_it_says(CONTROL.sub("", raised))[:CHARACTERS]
     if "not written yet" in message:
         return BLANK, ""
     return (NUMBERS if only_numbers(exercise, message) else NAMED), message
 
 
+def what_it_says(message):
+    """The line of a check's message that names the mistake, or else its first."""
+    lines = message.strip().partition("\nExample: ")[0].splitlines() or [""]
+    reason = len(lines) > 1 and lines[0].startswith(UNNAMED) and not lines[0].startswith(SEVERAL)
+    return lines[1] if reason else lines[0]
+
+
 def only_numbers(exercise, message):
     """Whether a message only shows where a result differs, without a name for the mistake."""
-    if any(message == named for named, _ in (*exercise.mistakes, *exercise.properties)):
-        return False
-    starts = ("Your result ", "The result is right, but", "Your answer raises", "That is not it.")
-    return not message or message.startswith(starts)
+    named = {named for named, _ in (*exercise.mistakes, *exercise.properties)}
+    form = message.startswith("Your result ") and message.endswith(" is wanted.")
+    return not message or message.startswith(UNNAMED) and message not in named and not form
 
 
 # ---- writing
