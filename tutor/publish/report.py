@@ -170,14 +170,14 @@ def became(exercise, grade, cells):
     answer, check = cells.get(exercise.name), cells.get(f"{exercise.name}_check")
     if grade is None or answer is None or check is None:
         return UNGRADED, ""
+    if answer.source.strip() == exercise.stub.strip():
+        return BLANK, ""
     if exercise.kind == EXPLAIN:
         if grade.needs_manual_grade:
             return WAITING, ""
         return (SOLVED if grade.score == grade.max_score else NAMED), f"{grade.score:g} points"
     if grade.score == grade.max_score:
         return SOLVED, ""
-    if answer.source.strip() == exercise.stub.strip():
-        return BLANK, ""
     raised = "".join(str(output.get("evalue", "")) for output in check.get("outputs", []))
     message = what_it_says(CONTROL.sub("", raised))[:CHARACTERS]
     if "not written yet" in message:
