@@ -259,7 +259,8 @@ PICKLES = re.compile(
 def test_nothing_is_pickled_anywhere():
     """Opening a pickle runs whatever its author wrote: no code of ours does, tests included.
 
-    That of objects sent between processes (`gather_object` and the like) is one, too.
+    That of objects sent between processes (`gather_object` and the like) is one, too. (To grade an
+    answer, the judge sends code to its process with cloudpickle; only plain data comes back.)
     """
     root = Path(__file__).parents[1]
     sources = [path for name in ("tutor", "tests") for path in (root / name).rglob("*.py")]

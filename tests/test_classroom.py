@@ -31,7 +31,7 @@ import contextlib, os, subprocess, torch
 for break_it in (
     lambda: os.remove("../../../gradebook.db"),
     lambda: open("../../../gradebook.db", "w"),
-    lambda: torch.save(torch.ones(9), "../../../gradebook.db"),
+    lambda: getattr(torch, "save")(torch.ones(9), "../../../gradebook.db"),
     lambda: os.kill(os.getppid(), 9),
     lambda: subprocess.run(["touch", "../../../left-behind"]),
     lambda: print(open("../../../source/NAME/NAME.ipynb").read()),
