@@ -78,7 +78,8 @@ MIXES = make(
 def graded(exercise, *cells, others=()):
     """What is wrong with an answer that these cells make, None if nothing."""
     before = [SETUP, exercise.setup]
-    return grading.judged(exercise, [*before, *cells], [*before, *others, *cells], 10, CLOSED, LOG)
+    wrong = grading.judged(exercise, [*before, *cells], [*before, *others, *cells], 10, CLOSED, LOG)
+    return wrong and str(wrong)
 
 
 def state():
@@ -86,7 +87,7 @@ def state():
         (torch.isclose, torch.Tensor.all, torch.Tensor.double, math.isclose),
         (torch.get_default_dtype(), torch.get_default_device(), torch.initial_seed()),
         (os.getcwd(), dict(os.environ), threading.active_count()),
-        grading.examine.__code__,
+        grading.trouble_with.__code__,
     )
 
 
@@ -383,6 +384,6 @@ def test_a_comparison_that_fails_is_no_point_and_is_logged(monkeypatch, caplog):
     def fails(*_, **__):
         raise RuntimeError("our own mistake")
 
-    monkeypatch.setattr(grading, "examine", fails)
-    assert graded(ATTEND, ATTEND.solution) == grading.UNJUDGED
+    monkeypatch.setattr(grading, "trouble_with", fails)
+    assert graded(ATTEND, ATTEND.solution) == str(grading.UNJUDGED)
     assert "our own mistake" in caplog.text

@@ -15,8 +15,9 @@ import nbformat
 import pytest
 
 from tutor import build
-from tutor.check import examine
+from tutor.check.examine import trouble_with
 from tutor.check.exercise import EXPLAIN, MEND, WRITE, evaluate
+from tutor.check.guard import Unnamed
 from tutor.exercises import of_chapter
 from tutor.publish import report
 
@@ -108,14 +109,19 @@ def test_counts_are_those_of_the_checks(course):
     for answers in CLASS.values():
         for exercise in BANK:
             code = answers[exercise.name]
-            message = examine(exercise, evaluate(exercise, code), hidden=True)
+            wrong = trouble_with(exercise, evaluate(exercise, code), hidden=True)
+            message = wrong and report.what_it_says(str(wrong))
             if code == exercise.stub:
                 message = report.BLANK
-            said[exercise.name][message and report.what_it_says(message)] += 1
+            elif isinstance(wrong, Unnamed):
+                message = report.NUMBERS
+            said[exercise.name][message] += 1
     for exercise in BANK:
         rows = [row for row in rows_of(course) if row["exercise"] == exercise.name]
         solved = sum(int(row["students"]) for row in rows if row["outcome"] == report.SOLVED)
         assert solved == said[exercise.name][None] > 0
+        unnamed = [int(row["students"]) for row in rows if row["outcome"] == report.NUMBERS]
+        assert sum(unnamed) - said[exercise.name][report.NUMBERS] in (0, 1)  # the shouting one
         named = {r["message"]: int(r["students"]) for r in rows if r["outcome"] == report.NAMED}
         assert named and all(
             said[exercise.name][message] == many for message, many in named.items()

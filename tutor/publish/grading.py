@@ -15,10 +15,11 @@ from nbformat.v4 import new_output
 from nbformat.v4.nbbase import validate
 
 import tutor.exercises
-from tutor.check import Check, apart, examine
+from tutor.check import Check, apart
 from tutor.check.apart import Apart, MissingName
+from tutor.check.examine import trouble_with
 from tutor.check.exercise import EXPLAIN
-from tutor.check.guard import NOT_WRITTEN, Trouble
+from tutor.check.guard import NOT_WRITTEN, Trouble, Unnamed
 from tutor.exercises import find, places
 
 OUTPUT = 10_000_000  # characters that a cell may show
@@ -26,7 +27,7 @@ DEAD = "This cell ended the kernel: it leaves the program, crashes it, or takes 
 FLOOD = f"This cell shows more than {OUTPUT:,} characters."
 BUSY = "This cell was stopped after {} seconds: is it very slow, or has a loop no end?"
 BROKEN = "This cell's output is not what a notebook can show."
-UNJUDGED = "What your answer returns cannot be compared with what is wanted."
+UNJUDGED = Unnamed("What your answer returns cannot be compared with what is wanted.")
 START = """\
 import os, tempfile, torch, tutor.check
 from tutor.check.confine import confine, leave_checks_to_the_judge
@@ -62,7 +63,7 @@ def exercise_of(cell):
 
 
 def judged(exercise, alone, all_before, seconds, closed, log):
-    """What is wrong with an answer, None if nothing.
+    """The Trouble with an answer, None if nothing is wrong.
 
     alone: the cells that it needs, as we see it. all_before: all of the notebook, for an answer
         that uses a name which the student defined in another cell.
@@ -74,15 +75,15 @@ def judged(exercise, alone, all_before, seconds, closed, log):
 
 
 def tried(exercise, cells, options, closed, log):
-    """What is wrong with what some cells define, and whether a name is missing there."""
+    """The Trouble with what some cells define, and whether a name is missing there."""
     try:
         with Apart(cells, exercise.name, closed=closed, **options) as there:
-            wrong = examine(exercise, there.answer, hidden=True, run=there.run)
+            wrong = trouble_with(exercise, there.answer, hidden=True, run=there.run)
             if wrong and there.gap:
-                wrong = NOT_WRITTEN.format("...")
-            return wrong, bool(wrong) and there.missing
+                wrong = Trouble(NOT_WRITTEN.format("..."))
+            return wrong, wrong is not None and there.missing
     except Trouble as trouble:
-        return str(trouble), isinstance(trouble, MissingName)
+        return trouble, isinstance(trouble, MissingName)
     except Exception:
         log.exception("The exercise %s could not be judged.", exercise.name)
         return UNJUDGED, False
@@ -137,7 +138,7 @@ def grading():
                 return [new_output("stream", text=Check(exercise).praise() + "\n")]
             if exercise.kind == EXPLAIN:  # a person grades it
                 return [new_output("stream", text=f"Not yet. {wrong}\n")]
-            return [failure(wrong)]
+            return [failure(str(wrong), type(wrong).__name__)]
 
         # ---- the kernel
 
@@ -186,5 +187,6 @@ def needed(cell, name):
     return prepares or about.get("grade_id") == name
 
 
-def failure(said):
-    return new_output("error", ename="AssertionError", evalue=said, traceback=[said])
+def failure(said, kind=Trouble.__name__):
+    """An output that takes the points. Its kind tells the class report whether a name was found."""
+    return new_output("error", ename=kind, evalue=said, traceback=[said])

@@ -16,6 +16,7 @@ from statistics import median
 import nbformat
 
 from tutor.check.exercise import EXPLAIN
+from tutor.check.guard import Unnamed
 from tutor.check.progress import LINE
 from tutor.exercises import of_chapter
 from tutor.publish.exercises import page_of, title_of
@@ -31,14 +32,6 @@ SOLVED, BLANK, NAMED, NUMBERS, WAITING, UNGRADED = OUTCOMES = (
 )
 CHARACTERS = 400  # of a message
 CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f]")  # colours of a terminal, and worse
-SEVERAL = "Several mistakes look like this one:"
-UNNAMED = (
-    "Your result ",
-    "The result is right, but",
-    "Your answer raises",
-    "That is not it.",
-    SEVERAL,
-)
 TEMPLATE = Path(__file__).with_name("class_report.html")
 
 
@@ -178,25 +171,18 @@ def became(exercise, grade, cells):
         return (SOLVED if grade.score == grade.max_score else NAMED), f"{grade.score:g} points"
     if grade.score == grade.max_score:
         return SOLVED, ""
-    raised = "".join(str(output.get("evalue", "")) for output in check.get("outputs", []))
-    message = what_it_says(CONTROL.sub("", raised))[:CHARACTERS]
+    said = [output for output in check.get("outputs", []) if output.output_type == "error"]
+    message = CONTROL.sub("", "".join(output.evalue for output in said)).strip()
     if "not written yet" in message:
         return BLANK, ""
-    return (NUMBERS if only_numbers(exercise, message) else NAMED), message
+    named = message and all(output.ename != Unnamed.__name__ for output in said)
+    return (NAMED if named else NUMBERS), what_it_says(message)[:CHARACTERS]
 
 
 def what_it_says(message):
-    """The line of a check's message that names the mistake, or else its first."""
-    lines = message.strip().partition("\nExample: ")[0].splitlines() or [""]
-    reason = len(lines) > 1 and lines[0].startswith(UNNAMED) and not lines[0].startswith(SEVERAL)
-    return lines[1] if reason else lines[0]
-
-
-def only_numbers(exercise, message):
-    """Whether a message only shows where a result differs, without a name for the mistake."""
-    named = {named for named, _ in (*exercise.mistakes, *exercise.properties)}
-    form = message.startswith("Your result ") and message.endswith(" is wanted.")
-    return not message or message.startswith(UNNAMED) and message not in named and not form
+    """The line of a check's message that tells most: what differs comes before the reason."""
+    lines = message.partition("\nExample: ")[0].splitlines() or [""]
+    return lines[-1] if len(lines) == 2 else lines[0]
 
 
 # ---- writing
