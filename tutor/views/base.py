@@ -27,10 +27,11 @@ def read_file(name):
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def script(name):
-    """The whole JavaScript of a view: the colours, what all views share, its own file."""
+def script(*names):
+    """The whole JavaScript of a view: the colours, what all views share, its own files."""
     colours = colormaps["cividis"](range(256), bytes=True)[:, :3].tobytes().hex()
-    return f'const CIVIDIS = "{colours}";\n{read_file("common.js")}\n{read_file(name)}{EXPORT}'
+    files = "\n".join(map(read_file, ("common.js", *names)))
+    return f'const CIVIDIS = "{colours}";\n{files}{EXPORT}'
 
 
 class Table(NamedTuple):
@@ -79,12 +80,15 @@ class View(anywidget.AnyWidget):
         }
         return data, {"image/png": {"alt": self.describe()}}
 
+    def saved_state(self):
+        """What a saved page knows: a dict from name to what JSON can say, or bytes."""
+        ours = set(self.keys) - set(anywidget.AnyWidget.class_trait_names()) - {"_esm", "_css"}
+        return {name: getattr(self, name) for name in sorted(ours) if not name.startswith("_")}
+
     def save(self, path):
         """Write the view as one HTML file that works offline and without a kernel."""
-        ours = set(self.keys) - set(anywidget.AnyWidget.class_trait_names()) - {"_esm", "_css"}
-        state = {name: getattr(self, name) for name in sorted(ours) if not name.startswith("_")}
         text = json.dumps(
-            state,
+            self.saved_state(),
             default=lambda data: {"base64": base64.b64encode(data).decode("ascii")},
             ensure_ascii=False,
         )

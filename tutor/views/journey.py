@@ -1,0 +1,366 @@
+"""JourneyView: one sentence on its whole way through a translator (chapters 00, 05, 08, 10)."""
+
+import math
+import warnings
+
+import torch
+from traitlets import Dict, Int, Unicode, validate
+
+from tutor.decoding import most_probable, write
+from tutor.text.tokenizer import BOS, EOS, SPECIAL, UNK
+from tutor.trace import check_scales, heads_of, scaled, sub_layers, trace
+from tutor.views.base import READERS, Table, View, script
+
+TOP = 12  # the most probable tokens that the page gets for each step
+
+
+class JourneyView(View):
+    """The forward pass that a translator made of one sentence: every number, from ids to logits.
+
+    translator: has `model` (a Transformer), `tokenizer` and `encode`, as `tutor.Translator` has.
+    text: one str. written: ids of the first tokens of the translation, chosen by the reader; the
+    model goes on greedily. scales: a dict from place to factor, 0 switches off; see `tutor.trace`.
+    step: which written token is looked at. place: the level that is looked at, "" (the whole
+    model), a layer ("encoder.0"), a sub-layer ("decoder.2.cross") or a head of it
+    ("decoder.2.cross.head.3").
+
+    The attributes `text`, `written`, `scales`, `step` and `place` follow the reader's choice;
+    `numbers(name)` are those of the run that is shown, and `begin` starts another.
+    Raises ValueError, in one sentence, for what the model cannot run.
+    """
+
+    _esm = script("journey_source.js", "journey.js")
+
+    facts = Dict().tag(sync=True)  # of the run that is shown, see `begin`
+    step = Int().tag(**READERS)
+    place = Unicode().tag(**READERS)
+
+    def __init__(self, translator, text, written=(), scales=None, step=0, place=""):
+        self.translator = translator
+        super().__init__(facts=self._run(text, written, scales or {}))
+        self.step, self.place = step, place
+        self.on_msg(lambda view, content, buffers: self._answer(content))
+
+    @property
+    def text(self):
+        return self.facts["text"]
+
+    @property
+    def written(self):
+        return self.facts["written"]
+
+    @property
+    def scales(self):
+        return self.facts["scales"]
+
+    @validate("step")
+    def _known_step(self, proposal):
+        count = len(self.facts["target"])
+        if not -count <= proposal.value < count:
+            raise ValueError(f"There is no step {proposal.value}: there are {count}.")
+        return proposal.value % count
+
+    @validate("place")
+    def _known_place(self, proposal):
+        place = proposal.value
+        there = {""}
+        for sub_layer in sub_layers(self.translator.model):
+            there |= {sub_layer.rpartition(".")[0], sub_layer}
+            there.update(heads_of(self.translator.model, sub_layer))
+        if place not in there:
+            raise ValueError(
+                f'There is no place {place!r}: it is "", a layer as "encoder.0", a sub-layer as '
+                '"encoder.0.self" or a head as "encoder.0.self.head.0".'
+            )
+        return place
+
+    def begin(self, text, written=(), scales=None):
+        """Run the model and show what it did. Returns the facts, a dict for the page:
+
+        text, translation, message (what the reader should know), written, scales; source (S
+        tokens), target (the T written ones), read (T, [BOS] first), source_ids, target_ids;
+        config; lengths: sub-layer -> {"before", "adds", "after"}: the length of the vector at each
+        position; top: for each step [token, id, logit] of the most probable ones ([PAD], [UNK] and
+        [BOS], which are never written, left out); log_sum_exp: of all logits of each step.
+        """
+        facts = self._run(text, written, scales or {})
+        with self.hold_sync():
+            self.facts = facts
+            self.step = min(self.step, len(facts["target"]) - 1)
+        return facts
+
+    def _run(self, text, written, scales):
+        model, tokenizer = self.translator.model, self.translator.tokenizer
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError("Write a sentence first.")
+        scales = check_scales(model, scales)
+        check_ids(written, EOS, model.config.vocab_size)  # the others are never written
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", UserWarning)
+            [source] = self.translator.encode([text])
+        messages = [str(warning.message) for warning in caught]
+        shown = self.facts or {"source_ids": None}  # nothing yet
+        draft = shown["target_ids"] if shown["source_ids"] == source else []
+        target, self._numbers = write_and_trace(model, source, list(written), scales, draft)
+        tokens = tokenizer.readable(source)
+        strange = [token for token in tokens if token == SPECIAL[UNK] or "\ufffd" in token]
+        if 2 * len(strange) > len(source) - 1:  # without [EOS]
+            messages.append("The model never learned to read most of these characters.")
+        if target[-1] != EOS:
+            messages.append(
+                f"The translation did not end by itself and was cut after {len(target)} tokens."
+            )
+        written_tokens = tokenizer.readable(target)
+        return {
+            "text": text,
+            "translation": tokenizer.decode(target),
+            "message": " ".join(messages),
+            "written": target[: len(written)],
+            "scales": scales,
+            "source": tokens,
+            "target": written_tokens,
+            "read": [SPECIAL[BOS], *written_tokens[:-1]],
+            "source_ids": source,
+            "target_ids": target,
+            "config": sizes_of(model),
+            "lengths": self._lengths(),
+            **self._probabilities(),
+        }
+
+    def _lengths(self):
+        """Of what each sub-layer adds to every position, and of the stream before and after."""
+        return {
+            place: {
+                name: [round(x, 4) for x in self.numbers(f"{place}.{name}").norm(dim=-1).tolist()]
+                for name in ("before", "adds", "after")
+            }
+            for place in sub_layers(self.translator.model)
+        }
+
+    def _probabilities(self):
+        Z = self.numbers("logits")  # (T, vocab_size)
+        best, ids = Z[:, EOS:].topk(min(TOP, Z.shape[1] - EOS))  # (T, 12) each
+        best, ids = best.tolist(), (ids + EOS).tolist()
+        readable = self.translator.tokenizer.readable
+        return {
+            "top": [
+                [[token, i, z] for token, i, z in zip(readable(row), row, logits, strict=True)]
+                for row, logits in zip(ids, best, strict=True)
+            ],
+            "log_sum_exp": Z.logsumexp(-1).tolist(),
+        }
+
+    def numbers(self, name):
+        """A tensor of the run that is shown, by its name (`tutor.trace.trace`): float32.
+
+        "logits.3" is row 3 of "logits". Raises ValueError for a name that is not there.
+        """
+        if not isinstance(name, str):
+            raise ValueError(f"The name of numbers is a text, not {name!r}.")
+        what, _, row = name.rpartition(".")
+        if what == "logits" and row.isdecimal() and int(row) < len(self._numbers["logits"]):
+            X = self._numbers["logits"][int(row)]  # (vocab_size,)
+        elif name in self._numbers:
+            X = self._numbers[name]
+        else:
+            raise ValueError(f"There are no numbers called {name!r}.")
+        return X.float().cpu()
+
+    def _answer(self, question):
+        """Answer a question of the page, or say in one sentence why not."""
+        answer, buffers = {"answer": question.get("ask")}, None
+        try:
+            if "begin" in question:
+                answer["facts"] = self.begin(**question["begin"])
+            elif "numbers" in question:
+                X = self.numbers(question["numbers"])
+                answer["shape"], buffers = list(X.shape), [X.numpy().astype("<f4").tobytes()]
+            elif "tokens" in question:
+                ids = question["tokens"]
+                check_ids(ids, 0, self.translator.model.config.vocab_size)
+                answer["tokens"] = self.translator.tokenizer.readable(ids)
+            else:
+                raise ValueError("A question is begin, numbers or tokens.")
+        except Exception as error:  # whatever it is, the reader should see it, and go on
+            answer["error"] = str(error).partition("\n")[0] or type(error).__name__
+        self.send(answer, buffers)
+
+    def _packed(self):
+        """All numbers for a saved page: (name -> [start, *shape], the bytes of float32)."""
+        index, rows, parts, end = {}, {}, [], 0
+        for name, X in self._numbers.items():
+            key = (X.data_ptr(), X.shape)  # "after" and the next "before" are one tensor
+            if key not in rows:
+                rows[key] = [end, *X.shape]
+                parts.append(self.numbers(name).numpy().astype("<f4").tobytes())
+                end += X.numel()
+            index[name] = rows[key]
+        for t, _ in enumerate(self.facts["target"]):
+            start, _, size = index["logits"]
+            index[f"logits.{t}"] = [start + t * size, size]
+        return index, b"".join(parts)
+
+    def saved_state(self):
+        """The traits, and all numbers of the run: there is no kernel that could be asked."""
+        index, buffer = self._packed()
+        return super().saved_state() | {"index": index, "buffer": buffer}
+
+    def _shares(self, count):
+        """The most probable next tokens at the step: pairs (token, probability)."""
+        log_sum_exp = self.facts["log_sum_exp"][self.step]
+        top = self.facts["top"][self.step][:count]
+        return [(token, math.exp(logit - log_sum_exp)) for token, _, logit in top]
+
+    def _where(self):
+        return self.place or "the whole model"
+
+    def _scaled(self):
+        return ", ".join(f"{place} × {factor:g}" for place, factor in self.scales.items())
+
+    def __repr__(self):
+        facts = self.facts
+        return (
+            f"JourneyView({facts['text']!r}; {self._where()}, step {self.step}; "
+            f"{len(facts['source'])} source and {len(facts['target'])} target tokens)"
+        )
+
+    def title(self):
+        """The heading of the saved page."""
+        return f"The journey of: {self.text}"
+
+    def describe(self):
+        """The picture in words."""
+        shares = ", ".join(f"{token} {share:.0%}" for token, share in self._shares(3))
+        changed = f" Scaled: {self._scaled()}." if self.scales else ""
+        return (
+            f"{self.text} → {self.facts['translation']}{changed} Shown: {self._where()}. At step "
+            f"{self.step} the decoder reads {self.facts['read'][self.step]}; most probable next: "
+            f"{shares}."
+        )
+
+    def table(self):
+        """The most probable next tokens at the step, with probabilities to three decimals."""
+        return Table(
+            ["next token", "probability"],
+            [[token, f"{share:.3f}"] for token, share in self._shares(TOP)],
+        )
+
+    def draw(self, figure):
+        """Draw the level that is looked at, and the probabilities of the next token."""
+        S, T = len(self.facts["source"]), len(self.facts["target"])
+        if self.place.endswith(("self", "cross")) or ".head." in self.place:
+            panels, draw = 1, self._draw_heads
+        else:
+            panels, draw = 1 if self.place else 2, self._draw_lengths
+        width = {1: 0.3 * max(S, T) + 3, 2: 0.3 * (S + T) + 4}[panels]
+        figure.set_size_inches(width + 3.2, 0.3 * max(T, 12) + 2)
+        *left, right = figure.subplots(1, panels + 1, width_ratios=[width / panels] * panels + [3])
+        image, what = draw(left)
+        figure.colorbar(image, ax=left, label=what, shrink=0.7, pad=0.02, location="bottom")
+        tokens, shares = zip(*self._shares(8), strict=True)
+        bars = right.barh(range(len(tokens)), shares, color="#35456c")
+        right.bar_label(bars, fmt="{:.0%}", fontsize=8, padding=3)
+        right.set_yticks(range(len(tokens)), tokens)
+        right.set(xlim=(0, 1.25), xlabel="probability")
+        right.set_title(f"next token, step {self.step}", fontsize=10)
+        right.invert_yaxis()
+        right.spines[["top", "right"]].set_visible(False)
+        for ax in (*left, right):
+            ax.tick_params(labelsize=8, length=0)
+        if self.scales:
+            figure.suptitle(f"scaled: {self._scaled()}", fontsize=10)
+
+    def _draw_lengths(self, axes):
+        """How long the vectors are that the sub-layers of the place add, position by position."""
+        lengths = self.facts["lengths"]
+        longest = max(max(each["adds"]) for each in lengths.values())
+        for ax, side in zip(axes, (self.place.partition(".")[0], "decoder"), strict=False):
+            side = side or "encoder"
+            here = [p for p in lengths if f"{p}.".startswith(f"{self.place or side}.")]
+            tokens = self.facts["source" if side == "encoder" else "read"]
+            rows = [lengths[place]["adds"] for place in here]
+            image = ax.imshow(rows, vmin=0, vmax=longest, cmap="cividis", aspect="auto")
+            ax.set_xticks(range(len(tokens)), tokens, rotation=90)
+            ax.set_yticks(range(len(here)), [place.partition(".")[2] for place in here])
+            ax.invert_yaxis()  # the way goes up
+            ax.set_title(self.place or side, fontsize=10)
+            ax.set_xlabel("source token" if side == "encoder" else "token read")
+        return image, "length of what is added"
+
+    def _draw_heads(self, axes):
+        """The weights of the heads of the place, side by side in one image."""
+        [ax] = axes
+        place, _, head = self.place.partition(".head.")
+        A = self.numbers(f"{place}.A")  # (h, T, S)
+        A = A[int(head)][None] if head else A
+        h, T, S = A.shape
+        columns = self.facts[
+            "read" if place.startswith("decoder") and "self" in place else "source"
+        ]
+        rows = self.facts["source" if place.startswith("encoder") else "read"]
+        gaps = torch.nn.functional.pad(A, (0, 1), value=math.nan)  # (h, T, S + 1)
+        mosaic = gaps.transpose(0, 1).flatten(1)[:, :-1]  # (T, h * (S + 1) - 1)
+        image = ax.imshow(mosaic, vmin=0, vmax=1, cmap="cividis", aspect="auto")
+        ax.set_yticks(range(T), rows)
+        if head:
+            ax.set_xticks(range(S), columns, rotation=90)
+        else:
+            ax.set_xticks([m * (S + 1) + (S - 1) / 2 for m in range(h)], range(h))
+            ax.set_xlabel("head")
+        ax.set_title(self.place, fontsize=10)
+        return image, "weight"
+
+
+def check_ids(ids, first, end):
+    """Raise ValueError unless `ids` is a list of whole numbers from `first` to below `end`."""
+    whole = isinstance(ids, list | tuple) and all(type(i) is int for i in ids)
+    if not whole or not all(first <= i < end for i in ids):
+        raise ValueError(f"Ids must be a list of whole numbers from {first} to {end - 1}.")
+
+
+def sizes_of(model):
+    """The sizes of a model that a page wants to know."""
+    config, attention = model.config, next(iter(sub_layers(model).values())).attention
+    return {
+        "layers": config.num_layers,
+        "heads": config.num_heads,
+        "d_model": config.d_model,
+        "d_k": attention.d_k,
+        "d_v": attention.d_v,
+        "d_ff": config.d_ff,
+        "vocab_size": config.vocab_size,
+        "norm_first": config.norm_first,
+    }
+
+
+def write_and_trace(model, source, written, scales, draft):
+    """The ids of a translation that begins with `written`, and the trace of its forward pass.
+
+    draft: ids of an earlier translation of `source`, or none. Where the model would write it again,
+    as after most changes of one head, the one pass that is needed anyway shows it.
+    """
+    if EOS in written:
+        written = written[: written.index(EOS) + 1]
+    target = written + draft[len(written) :]
+    if draft and EOS in target:
+        numbers = trace(model, source, [BOS, *target[:-1]], scales)
+        best = numbers["logits"][len(written) :, EOS:].argmax(-1) + EOS  # the greedy choices
+        if best.tolist() == target[len(written) :]:
+            return target, numbers
+    target = write_on(model, source, written, scales)
+    return target, trace(model, source, [BOS, *target[:-1]], scales)
+
+
+def write_on(model, source, written, scales):
+    """The ids of the greedy translation that begins with `written`, [EOS] included."""
+    left = iter(written)
+
+    def choose(Z):
+        share, best = most_probable(Z, 1)  # (1, 1) each
+        return share, best.fill_(next(left, best.item()))
+
+    source_ids = torch.tensor([source], device=next(model.parameters()).device)  # (1, S)
+    with scaled(model, scales):
+        [found] = write(model, source_ids, choose)
+    return found.ids + [EOS] * found.finished

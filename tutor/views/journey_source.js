@@ -1,0 +1,88 @@
+// Where a journey's numbers come from. A source answers three questions, each with a promise:
+//   begin(text, { written, scales }) -> facts           run the model
+//   numbers(name) -> { shape, data: Float32Array }      of the run last begun
+//   tokens(ids) -> names
+// The view draws what they say and knows no model.
+
+const SILENCE = 15_000; // milliseconds after which a kernel counts as gone
+const NO_ANSWER = "The kernel does not answer: run the cell again.";
+const NEEDS_KERNEL = "This needs the kernel: open the notebook and run the cell.";
+
+/** The source behind a widget: a kernel if there is one, else what the page was saved with. */
+const makeSource = (model) => (model.send ? kernelSource(model) : savedSource(model));
+
+/** The kernel. It answers in the order in which it was asked; `close()` ends the listening. */
+function kernelSource(model) {
+  const open = new Map(); // name of a question -> { resolve, reject, timer }
+  // Every page and every view of one widget hears all answers, and knows its own by their names.
+  const [me, count] = [Math.random().toString(36).slice(2), { asked: 0 }];
+
+  function ask(question) {
+    const name = `${me} ${(count.asked += 1)}`;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => settle(name).reject(new Error(NO_ANSWER)), SILENCE);
+      open.set(name, { resolve, reject, timer });
+      try {
+        model.send({ ask: name, ...question });
+      } catch {
+        settle(name).reject(new Error(NO_ANSWER));
+      }
+    });
+  }
+
+  function settle(name) {
+    const one = open.get(name);
+    open.delete(name);
+    clearTimeout(one.timer);
+    return one;
+  }
+
+  function hear(content, buffers) {
+    if (!open.has(content.answer)) return;
+    const { resolve, reject } = settle(content.answer);
+    if (content.error) reject(new Error(content.error));
+    else resolve({ ...content, buffers });
+  }
+
+  model.on("msg:custom", hear);
+  return {
+    alive: true,
+    begin: async (text, { written = [], scales = {} } = {}) =>
+      (await ask({ begin: { text, written, scales } })).facts,
+    numbers: async (name) => {
+      const { shape, buffers } = await ask({ numbers: name });
+      return { shape, data: floats(buffers[0]) };
+    },
+    tokens: async (ids) => (await ask({ tokens: ids })).tokens,
+    close: () => model.off("msg:custom", hear),
+  };
+}
+
+/** A saved page: all numbers of one run, in one buffer. What needs the model is refused. */
+function savedSource(model) {
+  const [facts, index] = [model.get("facts"), model.get("index")];
+  const all = floats(model.get("buffer"));
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+  return {
+    alive: false,
+    async begin(text, { written = [], scales = {} } = {}) {
+      const asSaved = same(written, facts.written) && same(scales, facts.scales);
+      if (text !== facts.text || !asSaved) throw new Error(NEEDS_KERNEL);
+      return facts;
+    },
+    async numbers(name) {
+      if (!(name in index)) throw new Error(`There are no numbers called "${name}".`);
+      const [start, ...shape] = index[name];
+      const size = shape.reduce((a, b) => a * b, 1);
+      return { shape, data: all.subarray(start, start + size) };
+    },
+    async tokens(ids) {
+      const known = new Map(facts.top.flatMap((step) => step.map(([token, id]) => [id, token])));
+      facts.target_ids.forEach((id, t) => known.set(id, facts.target[t]));
+      facts.source_ids.forEach((id, s) => known.set(id, facts.source[s]));
+      if (!ids.every((id) => known.has(id))) throw new Error(NEEDS_KERNEL);
+      return ids.map((id) => known.get(id));
+    },
+    close() {},
+  };
+}
