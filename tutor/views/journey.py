@@ -4,6 +4,7 @@ import math
 import warnings
 
 import torch
+from matplotlib.patches import Rectangle
 from traitlets import Dict, Int, Unicode, validate
 
 from tutor.decoding import most_probable, write
@@ -231,7 +232,7 @@ class JourneyView(View):
 
     def describe(self):
         """The picture in words."""
-        shares = ", ".join(f"{token} {share:.0%}" for token, share in self._shares(3))
+        shares = ", ".join(f"{token} {as_percent(share)}" for token, share in self._shares(3))
         changed = f" Scaled: {self._scaled()}." if self.scales else ""
         return (
             f"{self.text} → {self.facts['translation']}{changed} Shown: {self._where()}. At step "
@@ -260,9 +261,9 @@ class JourneyView(View):
         figure.colorbar(image, ax=left, label=what, shrink=0.7, pad=0.02, location="bottom")
         tokens, shares = zip(*self._shares(8), strict=True)
         bars = right.barh(range(len(tokens)), shares, color="#35456c")
-        right.bar_label(bars, fmt="{:.0%}", fontsize=8, padding=3)
+        right.bar_label(bars, [as_percent(share) for share in shares], fontsize=8, padding=3)
         right.set_yticks(range(len(tokens)), tokens)
-        right.set(xlim=(0, 1.25), xlabel="probability")
+        right.set(xlim=(0, 1.25), xticks=(0, 0.5, 1), xlabel="probability")
         right.set_title(f"next token, step {self.step}", fontsize=10)
         right.invert_yaxis()
         right.spines[["top", "right"]].set_visible(False)
@@ -284,6 +285,8 @@ class JourneyView(View):
             ax.set_xticks(range(len(tokens)), tokens, rotation=90)
             ax.set_yticks(range(len(here)), [place.partition(".")[2] for place in here])
             ax.invert_yaxis()  # the way goes up
+            if side == "decoder":
+                mark_step(ax, self.step - 0.5, -0.5, 1, len(here))
             ax.set_title(self.place or side, fontsize=10)
             ax.set_xlabel("source token" if side == "encoder" else "token read")
         return image, "length of what is added"
@@ -303,6 +306,8 @@ class JourneyView(View):
         mosaic = gaps.transpose(0, 1).flatten(1)[:, :-1]  # (T, h * (S + 1) - 1)
         image = ax.imshow(mosaic, vmin=0, vmax=1, cmap="cividis", aspect="auto")
         ax.set_yticks(range(T), rows)
+        if place.startswith("decoder"):
+            mark_step(ax, -0.5, self.step - 0.5, mosaic.shape[1], 1)
         if head:
             ax.set_xticks(range(S), columns, rotation=90)
         else:
@@ -310,6 +315,17 @@ class JourneyView(View):
             ax.set_xlabel("head")
         ax.set_title(self.place, fontsize=10)
         return image, "weight"
+
+
+def as_percent(share):
+    """A share as a whole number of percent."""
+    return f"{share:.0%}" if share >= 0.005 else "< 1%"
+
+
+def mark_step(ax, x, y, width, height):
+    """An outline round the row or column of the step, legible on every colour."""
+    for colour, lw in (("white", 3), ("black", 1.2)):
+        ax.add_patch(Rectangle((x, y), width, height, fill=False, color=colour, lw=lw))
 
 
 def check_ids(ids, first, end):
