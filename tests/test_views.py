@@ -4,6 +4,7 @@ What they do in a browser is tested in test_views_browser.py.
 """
 
 import base64
+import functools
 import io
 import json
 import re
@@ -20,7 +21,15 @@ from tutor import Recording, beam_search, load_pretrained, record_attention
 from tutor.attention import compute_attention_matrix, slice_vertically
 from tutor.decoding import Pool, best_of, grow, length_penalty, most_probable
 from tutor.text.tokenizer import BOS, EOS
-from tutor.views import AttentionView, BeamView, Candidate, MaskView, SlicingView, SoftmaxView
+from tutor.views import (
+    AttentionView,
+    BeamView,
+    Candidate,
+    JourneyView,
+    MaskView,
+    SlicingView,
+    SoftmaxView,
+)
 from tutor.views.base import WIDGET_VIEW, Table
 
 SIZES = {"encoder": (2, 3), "decoder": (1, 4), "cross": (3, 2)}  # layers and heads, all different
@@ -31,9 +40,12 @@ def assert_close(actual, expected):
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-5)
 
 
+shipped = functools.cache(load_pretrained)
+
+
 @pytest.fixture(scope="module")
 def translator():
-    return load_pretrained()
+    return shipped()
 
 
 def recording(S=5, T=4, sizes=SIZES, seed=0):
@@ -66,6 +78,7 @@ def every_view():
     return [
         AttentionView(recording(), alignment={(0, 0), (2, 1)}, layer=1),
         BeamView([[Candidate(0, "le", -1, -1, -1)], [(0, ".", -1, -2, -2, "finished")]]),
+        JourneyView(shipped(), "Two dogs.", scales={"decoder.1.ff": 0}),
         MaskView(scores, ["le", "chat"], ["the", "cat", "[PAD]"], mask="causal"),
         SlicingView(torch.eye(3), torch.arange(12.0).reshape(3, 4), 2, ["a", "b", "c"]),
         SoftmaxView(torch.randn(3, 8, generator=generator), torch.randn(4, 8, generator=generator)),
@@ -107,8 +120,9 @@ def test_saved_page_holds_all_and_asks_for_nothing(view, tmp_path):
     view.save(tmp_path / "view.html")
     page = (tmp_path / "view.html").read_text(encoding="utf-8")
     state = json.loads(re.search(r'type="application/json" id="state">(.*?)</script>', page)[1])
-    for name, value in state.items():
-        data = getattr(view, name)
+    assert set(state) == set(view.saved_state())
+    for name, data in view.saved_state().items():
+        value = state[name]
         if isinstance(data, bytes):
             data = {"base64": base64.b64encode(data).decode()}
         assert value == data

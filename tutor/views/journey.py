@@ -149,7 +149,7 @@ class JourneyView(View):
                 [[token, i, z] for token, i, z in zip(readable(row), row, logits, strict=True)]
                 for row, logits in zip(ids, best, strict=True)
             ],
-            "log_sum_exp": Z.logsumexp(-1).tolist(),
+            "log_sum_exp": Z.double().logsumexp(-1).tolist(),
         }
 
     def numbers(self, name):
@@ -304,7 +304,7 @@ class JourneyView(View):
         rows = self.facts["source" if place.startswith("encoder") else "read"]
         gaps = torch.nn.functional.pad(A, (0, 1), value=math.nan)  # (h, T, S + 1)
         mosaic = gaps.transpose(0, 1).flatten(1)[:, :-1]  # (T, h * (S + 1) - 1)
-        image = ax.imshow(mosaic, vmin=0, vmax=1, cmap="cividis", aspect="auto")
+        image = ax.imshow(mosaic.numpy(), vmin=0, vmax=1, cmap="cividis", aspect="auto")
         ax.set_yticks(range(T), rows)
         if place.startswith("decoder"):
             mark_step(ax, -0.5, self.step - 0.5, mosaic.shape[1], 1)
