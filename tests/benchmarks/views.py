@@ -1,4 +1,4 @@
-"""How fast the attention view answers in a real browser, and what it costs.
+"""How fast the views answer, in a real browser or in the kernel, and what they cost.
 
     python tests/benchmarks/views.py [--presses 60]
 
@@ -12,11 +12,14 @@ import json
 import statistics
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from tutor.evaluation.alignment import aligned_batch, best_head, cross_attention, measure, same_sort
+from tutor.models import load_pretrained
 from tutor.models.small import SEEDS, load_taught
 from tutor.text.grammar import generate_pairs
+from tutor.views import JourneyView
 from tutor.views.base import WIDGET_VIEW
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -40,6 +43,12 @@ OWN = """
 own = translator.record("A man is riding a white horse on the beach.")
 AttentionView(own, run=translator.record)
 """
+OWN_SENTENCES = (  # none of them twice running
+    "Two dogs are running on the beach.",
+    "A woman in a red coat is singing.",
+    "Children play in the snow near a tree.",
+    "A man is riding a horse.",
+)
 # Every key press is stamped by the browser; a message posted from an animation frame is delivered
 # once that frame is painted.
 STOPWATCH = """() => {
@@ -90,8 +99,7 @@ def redraw(page, view, count):
 def own_sentences(page, view):
     """Milliseconds from Enter to the painted picture, median over some sentences."""
     times = []
-    for text in ("Two dogs are running on the beach.", "A woman in a red coat is singing.",
-                 "Children play in the snow near a tree.", "A man is riding a horse."):  # fmt: skip
+    for text in OWN_SENTENCES:
         view.locator("input").fill(text)
         view.evaluate(WAIT_FOR_PICTURE)
         page.keyboard.press("Enter")
@@ -108,6 +116,22 @@ def kilobytes():
     data, metadata = scope["AttentionView"](scope["recording"](60))._repr_mimebundle_()
     data.pop(WIDGET_VIEW)
     return len(json.dumps([data, metadata])) / 1000
+
+
+def journey():
+    """What a journey costs the kernel: milliseconds a sentence, and a saved page's megabytes."""
+    view, times = JourneyView(load_pretrained(), OWN_SENTENCES[-1]), []
+    view.send = lambda content, buffers: None  # what it would send is made, but goes nowhere
+    for text in 5 * OWN_SENTENCES:
+        start = time.perf_counter()
+        view.answer({"ask": "", "begin": {"text": text}})
+        times.append(1000 * (time.perf_counter() - start))
+    print(f"  a journey in the kernel: {min(times):.0f} to {max(times):.0f} ms")
+    view.begin("A man is riding a white horse slowly.")  # ten tokens
+    with tempfile.TemporaryDirectory() as folder:
+        view.save(Path(folder) / "page.html")
+        size = (Path(folder) / "page.html").stat().st_size
+    return round(statistics.median(times), 1), round(size / 1e6, 2)
 
 
 def aer_chosen_head():
@@ -152,6 +176,7 @@ def main():
             page.close()
     print("\n".join([*(found or ()), *watch.errors, *watch.outside]))
     result["kilobytes"] = round(kilobytes())
+    result["journey_kernel_ms"], result["journey_megabytes"] = journey()
     result["outside_requests"] = len(watch.outside)
     result["axe_violations"] = None if found is None else len(found)
     result["aer_chosen_head"] = round(aer_chosen_head(), 4)

@@ -40,7 +40,7 @@ class JourneyView(View):
         self.translator = translator
         super().__init__(facts=self._run(text, written, scales or {}))
         self.step, self.place = step, place
-        self.on_msg(lambda view, content, buffers: self._answer(content))
+        self.on_msg(lambda view, content, buffers: self.answer(content))
 
     @property
     def text(self):
@@ -168,8 +168,13 @@ class JourneyView(View):
             raise ValueError(f"There are no numbers called {name!r}.")
         return X.float().cpu()
 
-    def _answer(self, question):
-        """Answer a question of the page, or say in one sentence why not."""
+    def answer(self, question):
+        """Send what the page asks for, or say in one sentence why not.
+
+        A question is {"ask": its name} with one of "begin": {text, written, scales}, "numbers": a
+        name, "tokens": ids. The answer is {"answer": that name} with "facts", "shape" and a buffer
+        of float32, "tokens" or "error".
+        """
         answer, buffers = {"answer": question.get("ask")}, None
         try:
             if "begin" in question:
@@ -188,13 +193,17 @@ class JourneyView(View):
         self.send(answer, buffers)
 
     def _packed(self):
-        """All numbers for a saved page: (name -> [start, *shape], the bytes of float32)."""
+        """All numbers for a saved page: (name -> [start, *shape], their bytes).
+
+        Of each float32 the lowest of its 4 bytes is rounded away: at most a 65,536th of it.
+        """
         index, rows, parts, end = {}, {}, [], 0
         for name, X in self._numbers.items():
             key = (X.data_ptr(), X.shape)  # "after" and the next "before" are one tensor
             if key not in rows:
                 rows[key] = [end, *X.shape]
-                parts.append(self.numbers(name).numpy().astype("<f4").tobytes())
+                bits = self.numbers(name).numpy().astype("<f4").ravel().view("<u4") + 0x80
+                parts.append(bits.view("u1").reshape(-1, 4)[:, 1:].tobytes())
                 end += X.numel()
             index[name] = rows[key]
         for t, _ in enumerate(self.facts["target"]):

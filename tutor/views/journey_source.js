@@ -58,10 +58,18 @@ function kernelSource(model) {
   };
 }
 
+/** The numbers of a buffer in which each float32 has 3 bytes: its lowest one was rounded away. */
+function wide(view) {
+  const packed = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  const bytes = new Uint8Array((packed.length / 3) * 4);
+  packed.forEach((byte, i) => (bytes[i + Math.floor(i / 3) + 1] = byte));
+  return new Float32Array(bytes.buffer);
+}
+
 /** A saved page: all numbers of one run, in one buffer. What needs the model is refused. */
 function savedSource(model) {
   const [facts, index] = [model.get("facts"), model.get("index")];
-  const all = floats(model.get("buffer"));
+  const all = wide(model.get("buffer"));
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
   return {
     alive: false,
