@@ -11,7 +11,7 @@ import lab
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from test_trace import HEADS, PLACES
 
@@ -92,6 +92,7 @@ def test_facts_agree_with_the_numbers(view):
     written=st.lists(st.integers(3, 259), max_size=9),
     text=st.sampled_from(["a b", "c"]),
 )
+@example(scales={}, written=[5, EOS, 7, 7, 7, 7, 7, 7, 7], text="a b")
 def test_the_model_goes_on_from_what_the_reader_chose(small, scales, written, text):
     """Whatever was shown before, and with the factors in every step."""
     view = JourneyView(small, "a b")
@@ -121,6 +122,15 @@ def test_a_change_and_its_undoing(view):
     assert "Scaled: decoder.1.cross.head.3 × 0, encoder.0.ff × 0.5." in view.describe()
     view.begin(TEXT)
     assert view.facts == before
+
+
+def test_one_pass_is_enough_where_the_translation_stays(view, monkeypatch):
+    monkeypatch.setattr("tutor.views.journey.write", None)  # would fail
+    logits = view.numbers("logits")
+    view.begin(TEXT, scales={"decoder.0.self.head.0": 0.9})
+    assert not logits.equal(view.numbers("logits"))
+    view.begin(TEXT, written=view.facts["target_ids"][:2])
+    assert logits.equal(view.numbers("logits")) and len(view.written) == 2
 
 
 def test_what_the_page_asks(view, translator):

@@ -91,7 +91,7 @@ def scaled(model, scales):
         yield
 
 
-def attend(attention, read, memory, mask, factors):
+def attention_numbers(attention, read, memory, mask, factors):
     """The numbers of an attention sub-layer's work: a dict from name to (1, h, ...); see `trace`.
 
     factors: one for each head. Source: Vaswani et al. 2017, section 3.2.
@@ -106,7 +106,7 @@ def attend(attention, read, memory, mask, factors):
     return dict(Q=Q, K=K, V=V, E=E, A=A, Y=Y, parts=parts, adds=parts.sum(1))
 
 
-def feed_forward(work, read, factor):
+def feed_forward_numbers(work, read, factor):
     """The numbers of a feed-forward sub-layer's work; see `trace`.
 
     Source: Vaswani et al. 2017, section 3.3, equation (2).
@@ -160,13 +160,14 @@ def trace(model, source_ids, target_ids, scales=None):
             X = embed("target", target_ids)
         read = sub_layer.norm(X) if sub_layer.norm_first else X  # (1, T, d_model)
         if place.endswith("ff"):
-            made = feed_forward(sub_layer.feed_forward, read, scales.get(place, 1.0))
+            made = feed_forward_numbers(sub_layer.feed_forward, read, scales.get(place, 1.0))
         else:
             cross, mask = place.endswith("cross"), source_mask
             if place.startswith("decoder") and not cross:
                 mask = target_mask
             factors = factors_of(model, place, scales)
-            made = attend(sub_layer.attention, read, memory if cross else read, mask, factors)
+            asked = memory if cross else read  # (1, S, d_model)
+            made = attention_numbers(sub_layer.attention, read, asked, mask, factors)
         after = X + made["adds"]  # (1, T, d_model)
         if not sub_layer.norm_first:
             after = sub_layer.norm(after)

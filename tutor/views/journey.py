@@ -95,7 +95,7 @@ class JourneyView(View):
         if not isinstance(text, str) or not text.strip():
             raise ValueError("Write a sentence first.")
         scales = check_scales(model, scales)
-        check_ids(written, EOS, model.config.vocab_size)  # the others are never written
+        check_list_of_ids(written, EOS, model.config.vocab_size)  # the others are never written
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
@@ -184,7 +184,7 @@ class JourneyView(View):
                 answer["shape"], buffers = list(X.shape), [X.numpy().astype("<f4").tobytes()]
             elif "tokens" in question:
                 ids = question["tokens"]
-                check_ids(ids, 0, self.translator.model.config.vocab_size)
+                check_list_of_ids(ids, 0, self.translator.model.config.vocab_size)
                 answer["tokens"] = self.translator.tokenizer.readable(ids)
             else:
                 raise ValueError("A question is begin, numbers or tokens.")
@@ -337,7 +337,7 @@ def mark_step(ax, x, y, width, height):
         ax.add_patch(Rectangle((x, y), width, height, fill=False, color=colour, lw=lw))
 
 
-def check_ids(ids, first, end):
+def check_list_of_ids(ids, first, end):
     """Raise ValueError unless `ids` is a list of whole numbers from `first` to below `end`."""
     whole = isinstance(ids, list | tuple) and all(type(i) is int for i in ids)
     if not whole or not all(first <= i < end for i in ids):
