@@ -162,11 +162,10 @@ def trace(model, source_ids, target_ids, scales=None):
         if place.endswith("ff"):
             made = feed_forward_numbers(sub_layer.feed_forward, read, scales.get(place, 1.0))
         else:
-            cross, mask = place.endswith("cross"), source_mask
-            if place.startswith("decoder") and not cross:
-                mask = target_mask
+            asked = memory if place.endswith("cross") else read  # (1, S, d_model)
+            written = place.startswith("decoder") and place.endswith("self")
+            mask = target_mask if written else source_mask  # (1, 1, 1 or T, S)
             factors = factors_of(model, place, scales)
-            asked = memory if cross else read  # (1, S, d_model)
             made = attention_numbers(sub_layer.attention, read, asked, mask, factors)
         after = X + made["adds"]  # (1, T, d_model)
         if not sub_layer.norm_first:
