@@ -1,0 +1,99 @@
+// What a page may ask of the model, and the Worker that answers.
+import { head } from "./attention.js";
+import { multiply, row, matrix } from "./matrix.js";
+import { Trace } from "./trace.js";
+import { Translator } from "./translator.js";
+
+/** The questions. Each method takes and returns what can be sent as a message. */
+export class Service {
+  constructor(parts) {
+    this.translator = new Translator(parts);
+  }
+
+  translate(texts, options) {
+    return this.translator.translate(texts, options);
+  }
+
+  /** Ids of each text, as the encoder reads them. */
+  encode(texts) {
+    return texts.map((text) => this.translator.encode(text).ids);
+  }
+
+  /** Run the model; its facts. `numbers` then answers for this run. */
+  begin(text, choices) {
+    if (this.translator.isBlank(text)) throw new Error("Write a sentence first.");
+    this.trace = new Trace(this.translator, text, choices);
+    return this.trace.facts;
+  }
+
+  numbers(name) {
+    if (!this.trace) throw new Error("There are no numbers before a sentence was translated.");
+    return this.trace.numbers(name);
+  }
+
+  tokens(ids) {
+    return this.translator.tokenizer.readable(ids);
+  }
+
+  /** What AttentionView shows of a translation: its facts, and the weights kind by kind. */
+  record(text) {
+    const trace = new Trace(this.translator, text);
+    const { source, target, read, translation, config, message } = trace.facts;
+    const [L, h, S, T] = [config.layers, config.heads, source.length, target.length];
+    const all = (name) =>
+      Array.from({ length: L }, (_, layer) => trace.numbers(name.replace("*", layer)).data);
+    const kinds = {
+      encoder: all("encoder.*.self.A"),
+      decoder: all("decoder.*.self.A"),
+      cross: all("decoder.*.cross.A"),
+      length: Array.from({ length: L }, (_, layer) => sharesOfLength(trace, layer)),
+    };
+    const rows = { encoder: S, decoder: T, cross: T, length: T };
+    const columns = { encoder: S, decoder: T, cross: S, length: S };
+    const shapes = {};
+    for (const kind of Object.keys(kinds)) shapes[kind] = [L, h, rows[kind], columns[kind]];
+    const parts = Object.values(kinds).flat();
+    const weights = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+    parts.reduce((at, part) => (weights.set(part, at), at + part.length), 0);
+    return {
+      facts: { text, translation, source, target, read, shapes, links: [] },
+      weights,
+      message,
+    };
+  }
+}
+
+/** Cross-attention weights of a layer times ||v_s W_O||, in rows that sum to 1: (h, T, S). */
+function sharesOfLength(trace, layer) {
+  const place = `decoder.${layer}.cross`;
+  const [A, V] = [trace.numbers(`${place}.A`), trace.numbers(`${place}.V`)];
+  const [h, T, S] = A.shape;
+  const shares = A.data.slice();
+  for (let i = 0; i < h; i++) {
+    const added = multiply(head(V, i), trace.outputOf(place, i)); // (S, d_model)
+    const lengths = Array.from({ length: S }, (_, s) => Math.hypot(...row(added, s)));
+    for (let t = 0; t < T; t++) {
+      const own = row(matrix(T, S, shares.subarray(i * T * S, (i + 1) * T * S)), t); // (S)
+      own.forEach((a, s) => (own[s] = a * lengths[s]));
+      const total = own.reduce((sum, x) => sum + x, 0);
+      own.forEach((x, s) => (own[s] = x / total));
+    }
+  }
+  return shares;
+}
+
+/** Answer the messages {ask, method, args} that come to a Worker; the first, {parts}, opens it. */
+export function serve(scope) {
+  let service = null;
+  scope.onmessage = ({ data: { parts, ask, method, args } }) => {
+    try {
+      if (parts) {
+        const weights = Uint8Array.from(atob(parts.weights), (byte) => byte.charCodeAt(0));
+        service = new Service({ ...parts, weights: weights.buffer });
+      }
+      scope.postMessage({ ask, answer: method && service[method](...args) });
+    } catch (error) {
+      scope.postMessage({ ask, error: error.message });
+    }
+  };
+}

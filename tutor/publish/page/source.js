@@ -1,0 +1,62 @@
+// The page's side: promises for what the Worker answers. It alone runs in the page itself.
+
+/** A model whose weights are a script at `url`, loaded with the first question.
+ *
+ * A script and a Worker made of text, because a page that was opened from disk may load neither
+ * data nor a Worker's file. `inWorker` is the function whose text is the Worker's program.
+ */
+export function openModel(url, inWorker) {
+  const waiting = new Map(); // number of a question -> {resolve, reject}
+  let [worker, count] = [null, 0];
+
+  function start() {
+    worker = load(url).then((parts) => {
+      const program = new Blob([`(${inWorker})()`], { type: "text/javascript" });
+      const made = new Worker(URL.createObjectURL(program));
+      made.onmessage = ({ data: { ask, answer, error } }) => {
+        const { resolve, reject } = waiting.get(ask) ?? {};
+        waiting.delete(ask);
+        if (error !== undefined) reject?.(new Error(error));
+        else resolve?.(answer);
+      };
+      return post(made, { parts }).then(() => made);
+    });
+    worker.catch(() => (worker = null)); // so that the next question tries again
+    return worker;
+  }
+
+  function post(made, message) {
+    const ask = count++;
+    return new Promise((resolve, reject) => {
+      waiting.set(ask, { resolve, reject });
+      made.postMessage({ ...message, ask });
+    });
+  }
+
+  const ask =
+    (method) =>
+    async (...args) =>
+      post(await (worker ?? start()), { method, args });
+  const model = {};
+  for (const method of ["translate", "encode", "begin", "numbers", "tokens", "record"])
+    model[method] = ask(method);
+  return model;
+}
+
+/** What the script at `url` holds: {config, tokenizer, weights}. */
+function load(url) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = url;
+    script.onload = () => {
+      script.remove();
+      resolve(globalThis.tutorWeights);
+      delete globalThis.tutorWeights; // the Worker has its own
+    };
+    script.onerror = () => {
+      script.remove();
+      reject(new Error("The model could not be loaded: check the connection and try again."));
+    };
+    document.head.append(script);
+  });
+}
