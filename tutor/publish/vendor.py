@@ -43,7 +43,9 @@ def fetch(name):
     package = PACKAGES[name]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "tutor", "npm")
     # The hash is part of the name: what is there was checked when it came.
-    folder = cache / f"{name}-{package.version}-{hashlib.sha256(repr(package).encode()).hexdigest()}"
+    folder = (
+        cache / f"{name}-{package.version}-{hashlib.sha256(repr(package).encode()).hexdigest()}"
+    )
     if not folder.is_dir():
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache) as scratch:

@@ -1,6 +1,6 @@
 // Attention: scores, softmax, masks, slices and many heads (chapters 02 and 03).
 // Masks are as everywhere in the course: true = may not be attended to. h heads, T queries, S keys.
-import { dot, matrix, multiply, row } from "./matrix.js";
+import { matrix, multiply, multiplyTransposed, row } from "./matrix.js";
 
 export const PAD = 0;
 
@@ -29,13 +29,13 @@ function forHeads(h, work) {
 
 /** E = Q K^T / sqrt(d_k): Q (h, T, d_k), K (h, S, d_k) -> (h, T, S). */
 export function computeScores(Q, K) {
-  const [h, T, d_k] = Q.shape;
-  const S = K.shape[1];
+  const [h, , d_k] = Q.shape;
   return forHeads(h, (i) => {
-    const [q, k, E] = [head(Q, i), head(K, i), matrix(T, S)];
-    for (let t = 0; t < T; t++)
-      for (let s = 0; s < S; s++) E.data[t * S + s] = dot(row(q, t), row(k, s)) / Math.sqrt(d_k);
-    return E; // (T, S)
+    const E = multiplyTransposed(head(Q, i), head(K, i)); // (T, S)
+    return matrix(
+      ...E.shape,
+      E.data.map((e) => e / Math.sqrt(d_k)),
+    );
   });
 }
 
@@ -44,12 +44,13 @@ export function softmax(E, mask) {
   const [, T, S] = E.shape;
   const A = { shape: E.shape, data: new Float32Array(E.data.length) };
   for (let start = 0; start < E.data.length; start += S) {
-    const seen = (s) => !mask?.data[(start % (T * S)) + s];
-    let [top, total] = [-Infinity, 0];
-    for (let s = 0; s < S; s++) if (seen(s)) top = Math.max(top, E.data[start + s]);
-    for (let s = 0; s < S; s++) if (seen(s)) total += Math.exp(E.data[start + s] - top);
+    const hidden = mask ? row(mask, (start / S) % T) : []; // (S)
+    let top = -Infinity;
+    for (let s = 0; s < S; s++) if (!hidden[s]) top = Math.max(top, E.data[start + s]);
+    let total = 0;
     for (let s = 0; s < S; s++)
-      if (seen(s)) A.data[start + s] = Math.exp(E.data[start + s] - top) / total;
+      if (!hidden[s]) total += A.data[start + s] = Math.exp(E.data[start + s] - top);
+    for (let s = 0; s < S; s++) A.data[start + s] /= total || 1; // nothing to attend to: zeros
   }
   return A;
 }

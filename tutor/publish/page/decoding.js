@@ -40,13 +40,16 @@ export class Cache {
     let X = model.embed(ids, this.length, 0); // (beams, d_model)
     this.hidden = this.hidden.map((past, b) => [...past, ...ids.map((_, other) => other !== b)]);
     this.length += 1;
-    model.decoder.layers.forEach((layer, i) => (X = this.layerStep(layer, this.layers[i], X)));
+    const shape = [this.hidden.length, this.hidden[0].length];
+    const mask = { shape, data: Uint8Array.from(this.hidden.flat()) }; // (beams, t * beams)
+    model.decoder.layers.forEach((layer, i) => {
+      X = this.layerStep(layer, this.layers[i], X, mask); // (beams, d_model)
+    });
     return model.logits(model.decoder.norm.forward(X));
   }
 
   /** A decoder layer for the newest tokens alone, X: (beams, d_model). */
-  layerStep(layer, kept, X) {
-    const mask = matrix(this.hidden.length, this.hidden[0].length, this.hidden.flat());
+  layerStep(layer, kept, X, mask) {
     const [own, cross] = [layer.self_attention.attention, layer.cross_attention.attention];
     X = layer.self_attention.residual(X, (X) => {
       kept.past = own.projectKeysValues(X).map((newest, i) => append(kept.past[i], newest));
@@ -148,12 +151,22 @@ export function settled(pool, limit, alpha, n_best) {
   return (finished[n_best - 1] ?? -Infinity) >= hope || pool[0].ids.length > limit;
 }
 
+/** Throws for settings with which no search is possible. */
+function checkSearch(beams, alpha, n_best) {
+  if (!(Number.isInteger(beams) && beams >= 1))
+    throw new Error(`beams must be a whole number of at least 1, not ${beams}.`);
+  if (!(n_best >= 1 && n_best <= beams))
+    throw new Error(`n_best must lie between 1 and beams (${beams}), not ${n_best}.`);
+  if (!(alpha >= 0)) throw new Error(`alpha must be at least 0, not ${alpha}.`);
+}
+
 /** The best translations found by keeping `beams` of them at every step.
  *
  * `history`, a list, receives the pool of every step. Returns at most n_best
  * {ids, score, finished}; finished ones stand before those that were cut at the limit.
  */
 export function beamSearch(model, source_ids, { beams = 5, alpha = ALPHA, n_best = 1, history }) {
+  checkSearch(beams, alpha, n_best);
   const [cache, limit] = [new Cache(model, source_ids), limitOf(model, source_ids)];
   let pool = [{ ids: [BOS], total: 0, length: 0, ended: false }];
   do {

@@ -1,6 +1,6 @@
 // Sub-layers, the encoder layer and the encoder (chapter 04). X is always (T, d_model).
 import { MultiHeadAttention } from "./attention.js";
-import { add, addToRows, matrix, multiplyTransposed, row } from "./matrix.js";
+import { add, matrix, multiplyTransposed, row } from "./matrix.js";
 
 /** Names of weights below a prefix: `weight` finds a tensor by the name that PyTorch gave it. */
 export const within = (weight, prefix) => (name) => weight(`${prefix}.${name}`);
@@ -63,13 +63,13 @@ export class FeedForwardSubLayer extends SubLayer {
 
   work(X) {
     const [[W_1, b_1], [W_2, b_2]] = this.linears;
-    const middle = addToRows(multiplyTransposed(X, W_1), b_1); // (T, d_ff)
+    const middle = add(multiplyTransposed(X, W_1), b_1); // (T, d_ff)
     const hidden = matrix(
       ...middle.shape,
       middle.data.map((x) => Math.max(0, x)),
     );
     this.see({ hidden });
-    return addToRows(multiplyTransposed(hidden, W_2), b_2); // (T, d_model)
+    return add(multiplyTransposed(hidden, W_2), b_2); // (T, d_model)
   }
 
   forward(X) {

@@ -16,7 +16,7 @@ export class Service {
 
   /** Ids of each text, as the encoder reads them. */
   encode(texts) {
-    return texts.map((text) => this.translator.encode(text).ids);
+    return this.translator.encode(texts).ids;
   }
 
   /** Run the model; its facts. `numbers` then answers for this run. */

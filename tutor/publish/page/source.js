@@ -37,7 +37,7 @@ export function openModel(url, inWorker) {
     (method) =>
     async (...args) =>
       post(await (worker ?? start()), { method, args });
-  const model = {};
+  const model = { alive: true, close() {} }; // JourneyView's source, too
   for (const method of ["translate", "encode", "begin", "numbers", "tokens", "record"])
     model[method] = ask(method);
   return model;

@@ -2,11 +2,11 @@
 import { head } from "./attention.js";
 import { logSumExp, mostProbable, write } from "./decoding.js";
 import { matrix, multiply, row } from "./matrix.js";
-import { BOS, EOS } from "./tokenizer.js";
+import { BOS, EOS, SPECIAL, UNK } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 
 const SUB_LAYERS = { self: "self_attention", cross: "cross_attention", ff: "feed_forward" };
-const TOP = 12;
+const TOP = 12; // the most probable tokens that the facts hold for each step
 const LARGEST = 100; // more would leave the numbers of float32 behind
 
 /** The places of a model, such as "decoder.2.cross", with the sub-layer that stands there. */
@@ -52,49 +52,50 @@ export function scaleTensors(tensors, config, scales) {
 /** One translation, written greedily after the tokens `written`, and all its numbers. */
 export class Trace {
   constructor(translator, text, { written = [], scales = {} } = {}) {
-    const { source, target, read } = this.write(translator, text, written, scales);
+    const { tokenizer, tensors } = translator;
+    const { config } = translator.model;
+    scales = Object.fromEntries(Object.entries(scales).filter(([, factor]) => factor !== 1));
+    this.model = new Transformer(config, scaleTensors(tensors, config, scales));
+    const { ids, warnings } = translator.encode([text]);
+    const [source] = ids;
+    const target = this.write(source, written);
+    const read = [BOS, ...target.slice(0, -1)];
     this.run(source, read);
-    const { model } = this;
-    const { tokenizer } = translator;
-    const { num_layers, num_heads, vocab_size, ...rest } = model.config;
-    const { d_model, d_k, d_v, d_ff, norm_first } = rest;
+    const tokens = tokenizer.readable(source);
+    const strange = tokens.filter((token) => token === SPECIAL[UNK] || token.includes("\ufffd"));
+    if (2 * strange.length > source.length - 1)
+      warnings.push("The model never learned to read most of these characters.");
+    if (target.at(-1) !== EOS)
+      warnings.push(
+        `The translation did not end by itself and was cut after ${target.length} tokens.`,
+      );
     this.facts = {
       text,
       translation: tokenizer.decode(target),
-      source: tokenizer.readable(source),
+      message: warnings.join(" "),
+      written: target.slice(0, written.length),
+      scales,
+      source: tokens,
       target: tokenizer.readable(target),
       read: tokenizer.readable(read),
       source_ids: source,
       target_ids: target,
-      config: {
-        ...{ layers: num_layers, heads: num_heads, d_model, d_k, d_v, d_ff },
-        ...{ vocab_size, norm_first },
-      },
-      scales,
-      message: this.message,
+      config: { layers: config.num_layers, heads: config.num_heads, ...config },
       lengths: this.lengths(),
       ...this.next(tokenizer),
     };
   }
 
-  write(translator, text, written, scales) {
-    const { ids: source, cut, longest } = translator.encode(text);
-    const { config } = translator.model;
+  /** The tokens of a translation that begins with `written`, [EOS] included. */
+  write(source, written) {
+    const { vocab_size } = this.model.config;
     for (const id of written)
-      if (!(Number.isInteger(id) && id >= EOS && id < config.vocab_size))
-        throw new Error(`There is no token ${id} to write.`);
-    this.model = new Transformer(config, scaleTensors(translator.tensors, config, scales));
+      if (!(Number.isInteger(id) && id >= EOS && id < vocab_size))
+        throw new Error(`Ids must be a list of whole numbers from ${EOS} to ${vocab_size - 1}.`);
     const choose = (logits, t) =>
       t < written.length ? { id: written[t], step: 0 } : mostProbable(logits, 1)[0];
     const { ids, finished } = write(this.model, source, choose);
-    this.message = [
-      cut && `The text has more than the ${longest} tokens that this model reads and was cut.`,
-      !finished && "The translation did not end by itself and was cut.",
-    ]
-      .filter(Boolean)
-      .join(" ");
-    const target = finished ? [...ids, EOS] : ids;
-    return { source, target, read: [BOS, ...target.slice(0, -1)] };
+    return finished ? [...ids, EOS] : ids;
   }
 
   /** One forward pass over source (S) and tokens read (T), in which every part is listened to. */
@@ -125,7 +126,7 @@ export class Trace {
     const all = this.kept.get("logits");
     if (step && step[1] < all.shape[0])
       return { shape: [all.shape[1]], data: row(all, Number(step[1])).slice() };
-    if (!this.kept.has(name)) throw new Error(`There are no numbers with the name ${name}.`);
+    if (!this.kept.has(name)) throw new Error(`There are no numbers called "${name}".`);
     return this.kept.get(name);
   }
 

@@ -22,11 +22,19 @@ export class Translator {
     return BLANK.test(text);
   }
 
-  /** Ids of a text, [EOS] at the end, cut to what the model can read; and whether it was cut. */
-  encode(text) {
-    const ids = this.tokenizer.encode(text.toWellFormed());
+  /** Ids of each text, [EOS] at the end, cut to what the model can read: {ids, warnings}. */
+  encode(texts) {
     const longest = this.model.config.max_len - 1; // EOS takes a place, too
-    return { ids: [...ids.slice(0, longest), EOS], cut: ids.length > longest, longest };
+    const all = texts.map((text) => this.tokenizer.encode(text.toWellFormed()));
+    const cut = texts.filter((text, i) => all[i].length > longest && !this.isBlank(text));
+    const warnings = cut
+      .slice(0, 1)
+      .map(
+        (first) =>
+          `${cut.length} of ${texts.length} texts have more than the ${longest} tokens that this ` +
+          `model reads and were cut there; the first begins ${quoted(first)}.`,
+      );
+    return { ids: all.map((ids) => [...ids.slice(0, longest), EOS]), warnings };
   }
 
   /** Translate a list of texts: {found, warnings}, `found` being [{text, score, finished}] of each.
@@ -34,36 +42,21 @@ export class Translator {
    * beams: 1 takes the most probable token at every step. A blank text gives "".
    */
   translate(texts, { beams = 1, alpha = ALPHA, n_best = 1 } = {}) {
-    const read = texts.map((text) => !this.isBlank(text) && this.encode(text));
-    const found = read.map((source) => {
-      if (!source) return [{ text: "", score: 0, finished: true }];
+    const { ids, warnings } = this.encode(texts);
+    const found = ids.map((source, i) => {
+      if (this.isBlank(texts[i])) return [{ text: "", score: 0, finished: true }];
       const written =
-        beams === 1
-          ? [greedy(this.model, source.ids)]
-          : beamSearch(this.model, source.ids, { beams, alpha, n_best });
-      return written.map(({ ids, score, finished }) => ({
-        text: this.tokenizer.decode(ids),
-        score,
-        finished,
-      }));
+        beams === 1 && n_best === 1
+          ? [greedy(this.model, source)]
+          : beamSearch(this.model, source, { beams, alpha, n_best });
+      return written.map(({ ids, ...rest }) => ({ text: this.tokenizer.decode(ids), ...rest }));
     });
-    const warnings = [];
-    const warn = (cut, say) => {
-      const [count, first] = [cut.filter(Boolean).length, texts[cut.indexOf(true)]];
-      if (count) warnings.push(say(`${count} of ${texts.length}`, first));
-    };
-    warn(
-      read.map((source) => Boolean(source.cut)),
-      (count, first) =>
-        `${count} texts have more than the ${this.model.config.max_len - 1} tokens that this ` +
-        `model reads and were cut there; the first begins ${quoted(first)}.`,
-    );
-    warn(
-      found.map(([best]) => !best.finished),
-      (count, first) =>
-        `${count} translations did not end by themselves and were cut; ` +
-        `the first is that of ${quoted(first)}.`,
-    );
+    const cut = texts.filter((_, i) => !found[i][0].finished);
+    if (cut.length)
+      warnings.push(
+        `${cut.length} of ${texts.length} translations did not end by themselves and were cut; ` +
+          `the first is that of ${quoted(cut[0])}.`,
+      );
     return { found, warnings };
   }
 }

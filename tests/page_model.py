@@ -1,0 +1,79 @@
+"""The model in a page beside the one in PyTorch: the same questions to both."""
+
+import base64
+
+import lab
+import numpy as np
+import torch
+
+from tutor.publish.page import bundle, weights
+from tutor.text.tokenizer import BOS
+
+ASK = "([method, ...args]) => model[method](...args)"
+NUMBERS = """async (names) => {
+  const found = {};
+  for (const name of names) {
+    const { shape, data } = await model.numbers(name);
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    const text = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+    found[name] = [shape, btoa(text)];
+  }
+  return found;
+}"""
+
+
+class PageModel:
+    """A page, opened from disk in a browser, in which the model of a folder runs.
+
+    browser: playwright's; folder: where the page is written; model: a model folder.
+    """
+
+    def __init__(self, browser, folder, model):
+        (folder / "model.js").write_text(bundle(), encoding="utf-8")
+        (folder / "weights.js").write_text(weights(model), encoding="utf-8")
+        page = '<!doctype html><meta charset="utf-8"><script src="model.js"></script>'
+        (folder / "page.html").write_text(page, encoding="utf-8")
+        self.page = browser.new_page()
+        self.page.set_default_timeout(60_000)
+        self.watch = lab.Watch(self.page)
+        self.page.goto((folder / "page.html").as_uri())
+        self.page.evaluate("globalThis.model = tutorModel.open('weights.js')")
+
+    def ask(self, method, *args):
+        return self.page.evaluate(ASK, [method, *args])
+
+    def numbers(self, names):
+        """The tensors of these names, of the run last begun: a dict."""
+        found = self.page.evaluate(NUMBERS, names)
+        return {
+            name: torch.from_numpy(
+                np.frombuffer(base64.b64decode(data), "<f4").reshape(shape).copy()
+            )
+            for name, (shape, data) in found.items()
+        }
+
+    def translate(self, texts, **options):
+        return [best["text"] for best, *_ in self.ask("translate", texts, options)["found"]]
+
+
+@torch.no_grad()
+def logits_difference(page, translator, texts):
+    """The largest difference between the two models' logits, over all steps of each translation."""
+    largest = 0.0
+    for text in texts:
+        facts = page.ask("begin", text, {})
+        target = [BOS, *facts["target_ids"][:-1]]
+        there = page.numbers(["logits"])["logits"]
+        here = translator.model.eval()(torch.tensor([facts["source_ids"]]), torch.tensor([target]))[
+            0
+        ]
+        largest = max(largest, (there - here).abs().max().item())
+    return largest
+
+
+def equal(page, translator, texts, **options):
+    """How many of the texts both translate alike."""
+    there, here = [], translator.translate(texts, **options)
+    for start in range(0, len(texts), 100):  # a message each
+        there += page.translate(texts[start : start + 100], **options)
+    return sum(a == b for a, b in zip(here, there, strict=True))

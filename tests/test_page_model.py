@@ -1,0 +1,260 @@
+"""The Transformer in JavaScript, in a real browser, is held to the one in PyTorch.
+
+Skipped, by name, where Debian's Chromium is missing or npm cannot get the tokenizer's library. The
+full comparison is `tests/benchmarks/site.py`.
+"""
+
+import re
+import warnings
+from pathlib import Path
+
+import lab
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from page_model import PageModel, equal, logits_difference
+
+from tutor.decoding import ALPHA, EXTRA
+from tutor.models import PRETRAINED, load_pretrained, small
+from tutor.models.small import load_small
+from tutor.publish import vendor
+from tutor.publish.page import HERE, MODULES
+from tutor.text.grammar import generate_pairs
+from tutor.transformer import Transformer, TransformerConfig
+from tutor.translator import Translator
+
+SMALL = Path(small.__file__).with_name("seed0")
+TEXT = "A man is riding a white horse on the beach."
+ODD = [
+    "", " ", "\t\n", "l'homme", "L’été à la plage", "Ein Mädchen läuft", "  two  spaces ", "a_b",
+    "don't stop!!!", "1234 + 5,6", "人が馬に乗っている。", "мальчик на пляже", "قطة سوداء",
+    "👩‍👧 🐎", "e\u0301", "[EOS] and [PAD]", "a\u0085b\ufeffc\u00a0d\u2003e",
+    "\x1c", "\ufeff", "ａ\u3000ｂ", "\x00\x7f",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """A function from a model folder to the page in which that model runs."""
+    try:
+        vendor.fetch("tokenizers")
+    except ConnectionError as error:
+        pytest.skip(str(error))
+    with lab.chromium() as browser:
+        if browser is None:
+            pytest.skip("Debian's Chromium is not installed")
+        pages = []
+
+        def opened(folder):
+            pages.append(PageModel(browser, tmp_path_factory.mktemp("page"), folder))
+            return pages[-1]
+
+        yield opened
+        for page in pages:
+            assert (page.watch.errors, page.watch.outside) == ([], [])
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load_pretrained()
+
+
+@pytest.fixture(scope="module")
+def page(opened):
+    return opened(PRETRAINED)
+
+
+@pytest.fixture(scope="module")
+def captions():
+    return [pair.english for pair in generate_pairs("test", 40)]
+
+
+def test_nothing_is_loaded_before_the_first_question(opened):
+    fresh = opened(PRETRAINED)
+    seen = []
+    fresh.page.on("request", lambda request: seen.append(request.url.rpartition("/")[2]))
+    fresh.page.wait_for_timeout(100)
+    assert seen == [] and fresh.page.evaluate("document.scripts.length") == 1
+    assert fresh.translate([TEXT, TEXT]) == fresh.translate([TEXT]) * 2
+    assert [name for name in seen if name == "weights.js"] == ["weights.js"]
+    assert fresh.page.evaluate("typeof tutorWeights") == "undefined"  # 6 MB that nobody needs
+
+
+def test_weights_that_do_not_come_are_told_and_asked_for_again(page):
+    page.page.evaluate("globalThis.lost = tutorModel.open('nowhere.js')")
+    for _ in range(2):
+        told = page.page.evaluate("lost.tokens([5]).catch((error) => error.message)")
+        assert told == "The model could not be loaded: check the connection and try again."
+    assert sum("ERR_FILE_NOT_FOUND" in error for error in page.watch.errors) == 2
+    page.watch.errors.clear()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.text(max_size=30), min_size=1, max_size=8))
+def test_any_text_becomes_the_same_ids(page, translator, texts):
+    assert page.ask("encode", texts) == translator.encode(texts)
+
+
+@pytest.mark.filterwarnings("ignore:.*were cut")
+def test_odd_texts_become_the_same_ids_and_come_back(page, translator):
+    assert page.ask("encode", ODD) == translator.encode(ODD)
+    assert page.translate(ODD) == translator.translate(ODD)
+    tokens = translator.tokenizer.encode(" ".join(ODD))
+    assert page.ask("tokens", [0, 1, 2, 3, *tokens]) == translator.tokenizer.readable(
+        [0, 1, 2, 3, *tokens]
+    )
+    halves = "['\\ud800x', 'a\\udc00\\ud800', '\\ud83d\\ude00\\ud83d']"  # of surrogate pairs
+    assert page.page.evaluate(f"model.encode({halves})") == translator.encode(
+        ["\ud800x", "a\udc00\ud800", "\U0001f600\ud83d"]
+    )
+
+
+def test_logits_are_equal(page, translator, captions):
+    assert logits_difference(page, translator, [TEXT, *captions[:8], *ODD[3:8]]) < 1e-4
+
+
+def test_greedy_and_beam_search_write_the_same(page, translator, captions):
+    assert equal(page, translator, captions) == len(captions)
+    assert equal(page, translator, captions[:8], beams=5) == 8
+    there = page.ask("translate", captions[:3], {"beams": 3, "n_best": 3, "alpha": 0.6})["found"]
+    here = translator.translate(captions[:3], beams=3, n_best=3, alpha=0.6)
+    for found, expected in zip(there, here, strict=True):
+        assert [each["text"] for each in found] == [text for text, _ in expected]
+        scores = pytest.approx([score for _, score in expected], abs=1e-4)
+        assert [each["score"] for each in found] == scores
+
+
+def test_what_is_cut_is_told_in_the_words_of_python(opened):
+    translator, page = load_small(0), opened(SMALL)  # reads 63 tokens
+    texts = [TEXT, "x " * 80, "It's " * 80]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        expected = translator.translate(texts)
+    answer = page.ask("translate", texts, {})
+    assert [best["text"] for (best,) in answer["found"]] == expected
+    assert answer["warnings"] == [str(warning.message) for warning in caught]
+    assert "model reads" in answer["warnings"][0]
+
+
+def test_a_record_is_what_python_records(page, translator):
+    record = translator.record(TEXT)
+    names = page.page.evaluate(
+        "async (text) => { const { facts, weights } = await model.record(text);"
+        " return { facts, weights: [...weights] }; }", TEXT
+    )  # fmt: skip
+    facts = names["facts"]
+    assert (facts["source"], facts["target"]) == (record.source, record.target)
+    assert (facts["read"], facts["translation"]) == (record.inputs, record.translation)
+    A = torch.cat([X.flatten() for kind in facts["shapes"] for X in record.attention[kind]])
+    torch.testing.assert_close(torch.tensor(names["weights"]), A, atol=1e-5, rtol=0)
+
+
+SIZES = [
+    {},  # the small model that ships, pre-norm, in float16; the others are untrained, in float32
+    {"norm_first": False, "positions": "learned", "d_k": 7, "d_v": 5, "num_heads": 3},
+    {"norm_first": True, "d_model": 31, "num_heads": 1, "num_layers": 1, "d_ff": 9},
+]
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_every_kind_of_model_has_every_number(opened, tmp_path, sizes):
+    journey = pytest.importorskip("tutor.views.journey")
+    translator, folder = load_small(0), SMALL
+    if sizes:
+        config = {"vocab_size": 2000, "d_model": 30, "d_ff": 40, "num_layers": 2, "max_len": 40}
+        torch.manual_seed(0)
+        model = Transformer(TransformerConfig(**config | sizes))
+        translator, folder = Translator(model, translator.tokenizer), tmp_path / "model"
+        translator.save(folder)
+    page, view = opened(folder), journey.JourneyView(translator, TEXT)
+    last = translator.model.config.num_layers - 1
+    changes = {"encoder.0.self": 0, "encoder.0.ff": 1.5, f"decoder.{last}.cross.head.0": -1.0,
+               f"decoder.{last}.cross": 0.5, "decoder.0.self": 1, "decoder.0.ff": 0}  # fmt: skip
+    for text, written, scales in (
+        (TEXT, [], {}), (TEXT, [300, 7], changes), ("人 " * 30, [5, 3, 8], {}), ("x", [], changes)
+    ):  # fmt: skip
+        there = page.ask("begin", text, {"written": written, "scales": scales})
+        here = view.begin(text, written, scales)
+        for name in ("lengths", "log_sum_exp", "top"):
+            assert flat(there.pop(name)) == pytest.approx(flat(here.pop(name)), abs=2e-4), name
+        sizes = {name: there["config"][name] for name in here["config"]}
+        assert there | {"config": sizes} == here
+        names = [*view._numbers, "logits.0"]
+        for name, X in page.numbers(names).items():
+            torch.testing.assert_close(X, view.numbers(name), atol=1e-4, rtol=1e-4, msg=name)
+
+
+def flat(nested):
+    """The numbers in lists and dicts; names become their own length."""
+    if isinstance(nested, dict):
+        return [x for name in sorted(nested) for x in flat(nested[name])]
+    if isinstance(nested, list):
+        return [x for each in nested for x in flat(each)]
+    return [len(nested) if isinstance(nested, str) else nested]
+
+
+def test_a_question_that_makes_no_sense_is_answered_in_a_sentence(page):
+    for question, told in (
+        (["begin", " ", {}], "Write a sentence first."),
+        (["begin", TEXT, {"written": [2]}], "Ids must be a list of whole numbers from 3 to 3999."),
+        (["begin", TEXT, {"scales": {"decoder.4.ff": 0}}], "There is no place decoder.4.ff."),
+        (["begin", TEXT, {"scales": {"encoder.0.cross": 0}}], "There is no place encoder.0.cross."),
+        (["begin", TEXT, {"scales": {"decoder.0.ff.head.0": 0}}], "There is no place"),
+        (["begin", TEXT, {"scales": {"encoder.0.self.head.4": 0}}], "There is no place"),
+        (["begin", TEXT, {"scales": {"encoder.0.ff": 1e9}}], "must be a number from -100 to 100."),
+        (["translate", [TEXT], {"beams": 0}], "beams must be a whole number of at least 1"),
+        (["translate", [TEXT], {"beams": 2, "n_best": 3}], "n_best must lie between 1 and beams"),
+    ):
+        with pytest.raises(Exception, match=re.escape(told)):
+            page.ask(*question)
+    page.ask("begin", TEXT, {})
+    with pytest.raises(Exception, match="no numbers called"):
+        page.numbers(["logits.99"])
+
+
+def test_the_page_stays_usable_while_the_model_works(page):
+    """A timer of the page goes on ticking: the model runs in a thread of its own."""
+    longest = page.page.evaluate(
+        """async (text) => {
+          let [last, longest, done] = [performance.now(), 0, false];
+          const work = model.translate(Array(8).fill(text), { beams: 5 });
+          work.then(() => (done = true));
+          const began = last;
+          while (!done) {
+            await new Promise((resolve) => setTimeout(resolve, 5));
+            longest = Math.max(longest, performance.now() - last);
+            last = performance.now();
+          }
+          await work;
+          return longest / (last - began);
+        }""",
+        TEXT,
+    )
+    assert longest < 0.5  # of the whole time; without a Worker it would be all of it
+
+
+def test_the_scripts_are_whole_and_the_numbers_of_the_search_are_ours():
+    files = {path.stem for path in HERE.glob("*.js")}
+    assert files == {*MODULES, "source"}
+    text = (HERE / "decoding.js").read_text("utf-8")
+    assert f"EXTRA = {EXTRA};" in text and f"ALPHA = {ALPHA};" in text
+
+
+def test_another_package_than_the_known_one_is_thrown_away(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def forged(package, scratch):
+        path = Path(scratch, "a.tgz")
+        path.write_bytes(b"something else")
+        return path
+
+    monkeypatch.setattr(vendor, "download", forged)
+    with pytest.raises(ValueError, match="another SHA-512"):
+        vendor.fetch("tokenizers")
+    assert not list(tmp_path.rglob("*.cjs"))
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ConnectionError, match="install Node.js"):
+        vendor.fetch("tokenizers")
