@@ -1,0 +1,77 @@
+"""How far the model in the page is from the one in PyTorch, and how long a reader waits.
+
+    python tests/benchmarks/site.py [--sentences 1000]
+
+Starts Debian's Chromium and compares on the built-in corpus, and on Multi30k's test captions where
+they are. The last line is one JSON object.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from tutor.models import PRETRAINED, load_pretrained, small
+from tutor.text.grammar import generate_pairs
+from tutor.text.multi30k import load_multi30k
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import lab  # noqa: E402
+from page_model import PageModel, equal, logits_difference  # noqa: E402
+
+SENTENCE = "A man is riding a white horse on the beach."
+STOPWATCH = """async (text) => {
+  const began = performance.now();
+  await model.translate([text]);
+  return performance.now() - began;
+}"""
+
+
+def measure(browser, sentences, folder):
+    """The numbers, pair by pair; so many `sentences` are compared of each corpus."""
+    translator = load_pretrained()
+    page = PageModel(browser, made(folder, "shipped"), PRETRAINED)
+    yield "first_translate_ms", page.page.evaluate(STOPWATCH, SENTENCE)  # with the loading
+    times = [page.page.evaluate(STOPWATCH, SENTENCE) for _ in range(20)]
+    yield "translate_ms", statistics.median(times)
+    yield "model_megabytes", (folder / "shipped" / "weights.js").stat().st_size / 1e6
+    builtin = [pair.english for pair in generate_pairs("test", sentences)]
+    yield "logits_difference", logits_difference(page, translator, builtin[:200])
+    yield "translations_equal", equal(page, translator, builtin)
+    yield "beams_equal", equal(page, translator, builtin[:100], beams=5)
+    other = PageModel(browser, made(folder, "small"), Path(small.__file__).with_name("seed0"))
+    yield "small_translations_equal", equal(other, small.load_small(0), builtin)
+    try:
+        captions, _ = load_multi30k("test_2016_flickr")
+    except OSError:  # no file and no network
+        print("Multi30k is not here: only the built-in corpus was compared.", file=sys.stderr)
+        return
+    yield "multi30k_logits_difference", logits_difference(page, translator, captions[:200])
+    yield "multi30k_translations_equal", equal(page, translator, captions[:sentences])
+    yield "multi30k_beams_equal", equal(page, translator, captions[:100], beams=5)
+
+
+def made(folder, name):
+    (folder / name).mkdir()
+    return folder / name
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--sentences", type=int, default=1000, help="of each corpus")
+    sentences = parser.parse_args().sentences
+    result = {"sentences": sentences}
+    with lab.chromium() as browser, tempfile.TemporaryDirectory() as folder:
+        if browser is None:
+            sys.exit("Debian's Chromium is not installed.")
+        for name, value in measure(browser, sentences, Path(folder)):
+            result[name] = float(f"{value:.3g}") if isinstance(value, float) else value
+            print(name, result[name], file=sys.stderr, flush=True)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
