@@ -19,6 +19,11 @@ export function openModel(url, inWorker) {
         if (error !== undefined) reject?.(new Error(error));
         else resolve?.(answer);
       };
+      made.onerror = () => {
+        for (const { reject } of waiting.values())
+          reject(new Error("The model cannot run in this page."));
+        waiting.clear();
+      };
       return post(made, { parts }).then(() => made);
     });
     worker.catch(() => (worker = null)); // so that the next question tries again
