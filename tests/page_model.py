@@ -22,21 +22,23 @@ NUMBERS = """async (names) => {
 }"""
 
 
+def write_page(folder, model):
+    """Write a page with its scripts, in which the model of a model folder can run: its path."""
+    (folder / "model.js").write_text(bundle(), encoding="utf-8")
+    (folder / "weights.js").write_text(weights(model), encoding="utf-8")
+    page = '<!doctype html><link rel="icon" href="data:,"><script src="model.js"></script>'
+    (folder / "page.html").write_text(page, encoding="utf-8")
+    return folder / "page.html"
+
+
 class PageModel:
-    """A page, opened from disk in a browser, in which the model of a folder runs.
+    """The model of the page at `address`, opened in a browser (playwright's)."""
 
-    browser: playwright's; folder: where the page is written; model: a model folder.
-    """
-
-    def __init__(self, browser, folder, model):
-        (folder / "model.js").write_text(bundle(), encoding="utf-8")
-        (folder / "weights.js").write_text(weights(model), encoding="utf-8")
-        page = '<!doctype html><meta charset="utf-8"><script src="model.js"></script>'
-        (folder / "page.html").write_text(page, encoding="utf-8")
+    def __init__(self, browser, address):
         self.page = browser.new_page()
         self.page.set_default_timeout(60_000)
         self.watch = lab.Watch(self.page)
-        self.page.goto((folder / "page.html").as_uri())
+        self.page.goto(address)
         self.page.evaluate("globalThis.model = tutorModel.open('weights.js')")
 
     def ask(self, method, *args):

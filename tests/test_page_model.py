@@ -6,14 +6,17 @@ full comparison is `tests/benchmarks/site.py`.
 
 import re
 import warnings
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import lab
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_model import PageModel, equal, logits_difference
+from page_model import PageModel, equal, logits_difference, write_page
 
 from tutor.decoding import ALPHA, EXTRA
 from tutor.models import PRETRAINED, load_pretrained, small
@@ -46,8 +49,9 @@ def opened(tmp_path_factory):
             pytest.skip("Debian's Chromium is not installed")
         pages = []
 
-        def opened(folder):
-            pages.append(PageModel(browser, tmp_path_factory.mktemp("page"), folder))
+        def opened(folder, address=Path.as_uri):
+            path = write_page(tmp_path_factory.mktemp("page"), folder)
+            pages.append(PageModel(browser, address(path)))
             return pages[-1]
 
         yield opened
@@ -70,8 +74,32 @@ def captions():
     return [pair.english for pair in generate_pairs("test", 40)]
 
 
-def test_nothing_is_loaded_before_the_first_question(opened):
-    fresh = opened(PRETRAINED)
+@pytest.fixture(params=["disk", "http"])
+def address(request):
+    """From the path of a page to its address."""
+    if request.param == "disk":
+        yield Path.as_uri
+        return
+    servers = []
+
+    def serve(path):
+        handler = partial(Quiet, directory=path.parent)
+        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+        Thread(target=servers[0].serve_forever).start()
+        return f"http://127.0.0.1:{servers[0].server_port}/{path.name}"
+
+    yield serve
+    servers[0].shutdown()
+    servers[0].server_close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+def test_nothing_is_loaded_before_the_first_question(opened, address):
+    fresh = opened(SMALL, address)
     seen = []
     fresh.page.on("request", lambda request: seen.append(request.url.rpartition("/")[2]))
     fresh.page.wait_for_timeout(100)

@@ -20,7 +20,7 @@ from tutor.text.multi30k import load_multi30k
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import lab  # noqa: E402
-from page_model import PageModel, equal, logits_difference  # noqa: E402
+from page_model import PageModel, equal, logits_difference, write_page  # noqa: E402
 
 SENTENCE = "A man is riding a white horse on the beach."
 STOPWATCH = """async (text) => {
@@ -33,7 +33,7 @@ STOPWATCH = """async (text) => {
 def measure(browser, sentences, folder):
     """The numbers, pair by pair; so many `sentences` are compared of each corpus."""
     translator = load_pretrained()
-    page = PageModel(browser, made(folder, "shipped"), PRETRAINED)
+    page = opened(browser, folder / "shipped", PRETRAINED)
     yield "first_translate_ms", page.page.evaluate(STOPWATCH, SENTENCE)  # with the loading
     times = [page.page.evaluate(STOPWATCH, SENTENCE) for _ in range(20)]
     yield "translate_ms", statistics.median(times)
@@ -42,7 +42,7 @@ def measure(browser, sentences, folder):
     yield "logits_difference", logits_difference(page, translator, builtin[:200])
     yield "translations_equal", equal(page, translator, builtin)
     yield "beams_equal", equal(page, translator, builtin[:100], beams=5)
-    other = PageModel(browser, made(folder, "small"), Path(small.__file__).with_name("seed0"))
+    other = opened(browser, folder / "small", Path(small.__file__).with_name("seed0"))
     yield "small_translations_equal", equal(other, small.load_small(0), builtin)
     try:
         captions, _ = load_multi30k("test_2016_flickr")
@@ -54,9 +54,9 @@ def measure(browser, sentences, folder):
     yield "multi30k_beams_equal", equal(page, translator, captions[:100], beams=5)
 
 
-def made(folder, name):
-    (folder / name).mkdir()
-    return folder / name
+def opened(browser, folder, model):
+    folder.mkdir()
+    return PageModel(browser, write_page(folder, model).as_uri())
 
 
 def main():
