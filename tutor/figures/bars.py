@@ -1,0 +1,220 @@
+"""Bars, dots and intervals: one number, or a few, for each name."""
+
+import matplotlib.pyplot as plt
+import seaborn as sns
+import torch
+
+from tutor.figures.page import COLOURS, show
+
+
+def word_scores(panels, words, wanted, caption, varies=None):
+    """Chapter 01: what a model answers for each word, as dots, and the right answers, as rings.
+
+    panels: a dict from title to the scores (vocab_size); wanted: 1 for yes and -1 for no.
+    """
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharey=True, figsize=(4.6 * len(panels), 3.2),
+        layout="constrained",
+    )  # fmt: skip
+    places = range(len(words))
+    for ax, (title, scores) in zip(axes[0], panels.items(), strict=True):
+        ax.axhline(0, color=COLOURS[4], linewidth=1, zorder=0)
+        ax.vlines(places, 0, scores, color=COLOURS[0], linewidth=2, zorder=1)
+        ax.scatter(places, scores, color=COLOURS[0], s=45, label="score")
+        ax.scatter(
+            places, wanted, s=130, facecolors="none", edgecolors="black", label="right answer"
+        )
+        ax.set_xticks(places, words, rotation=45)
+        ax.set(title=title, ylim=(-1.5, 1.5), yticks=(-1, 0, 1), yticklabels=("no", "0", "yes"))
+        sns.despine(ax=ax)
+    axes[0][-1].legend(frameon=False, loc="lower left", bbox_to_anchor=(1, 0.4))
+    yes = {
+        title: [word for word, score in zip(words, scores, strict=True) if score > 0]
+        for title, scores in [("Right", wanted), *panels.items()]
+    }
+    said = [f"{title}: {', '.join(above) or 'none'}." for title, above in yes.items()]
+    show(figure, caption, f"Scores of {len(words)} words. Above zero are: {' '.join(said)}", varies)
+
+
+def rows_as_points(panels, words, marks, caption, alt, varies=None):
+    """Chapter 01: tables of two columns, each row a point in the plane, joined to the origin.
+
+    panels: a dict from title to a table (vocab_size, 2); marks: matplotlib's marker for each word.
+    """
+    figure, axes = plt.subplots(1, len(panels), figsize=(4.8 * len(panels), 4.2))
+    for ax, (title, rows) in zip(axes, panels.items(), strict=True):
+        middle = rows.mean(dim=0)
+        for i, (x, y) in enumerate(rows.tolist()):
+            ax.plot([0, x], [0, y], color=COLOURS[4], linewidth=1, zorder=1)
+            ax.scatter(x, y, marker=marks[i], color=COLOURS[0], s=45, zorder=2)
+            crowd = sum((row - rows[i]).norm() < 0.1 * rows.norm(dim=1).max() for row in rows[:i])
+            side = -1 if x < middle[0] else 1
+            ax.annotate(words[i], (x, y), (9 * side, -13 * int(crowd)), va="center",
+                        textcoords="offset points", ha="right" if side < 0 else "left")  # fmt: skip
+        ax.set(title=title, xlabel="column 0", ylabel="column 1", aspect="equal")
+        ax.margins(0.3)
+        sns.despine(ax=ax)
+    figure.set_layout_engine("constrained")
+    show(figure, caption, alt, varies)
+
+
+def kept_tokens(rows, caption, alt, varies=None):
+    """Chapter 08: bars of the most probable next tokens, cut or not.
+
+    rows: a list of rows of panels, each a dict from title to (tokens, shares, keep). Tokens that
+    `keep` marks False have a cross, and their bars are hatched.
+    """
+    wide = max(map(len, rows))
+    figure, axes = plt.subplots(
+        len(rows), wide, squeeze=False, figsize=(3.3 * wide, 2.5 * len(rows)), layout="constrained"
+    )
+    for row, panels in zip(axes, rows, strict=True):
+        for ax, (title, (tokens, shares, keep)) in zip(row, panels.items(), strict=True):
+            for i, (share, stays) in enumerate(zip(shares, keep, strict=True)):
+                ax.barh(
+                    i, share, height=0.7, hatch=None if stays else "///", edgecolor=COLOURS[0],
+                    color=COLOURS[0] if stays else "white",
+                )  # fmt: skip
+            names = [t if stays else f"× {t}" for t, stays in zip(tokens, keep, strict=True)]
+            ax.set(title=title, xlim=(0, 1), yticks=range(len(tokens)), yticklabels=names)
+            ax.invert_yaxis()
+            sns.despine(ax=ax)
+    for ax in axes[-1]:
+        ax.set_xlabel("probability of the next token")
+    show(figure, caption, alt, varies)
+
+
+def next_tokens(panels, caption, alt, varies=None):
+    """Bars of the most probable next tokens, side by side: a dict from title to {token: p}."""
+    row = {title: ([*p], [*p.values()], [True] * len(p)) for title, p in panels.items()}
+    kept_tokens([row], caption, alt, varies)
+
+
+def intervals(found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", pad=0.1):
+    """Dots with intervals; found: a dict from name to (value, low, high).
+
+    The value is written behind the line's end, in the format `number`, after `pad` units.
+    """
+    figure, ax = plt.subplots(figsize=(6.4, 0.42 * len(found) + 1.1), layout="constrained")
+    for i, (value, low, high) in enumerate(found.values()):
+        ax.plot([low, high], [i, i], color=COLOURS[0], linewidth=3)
+        ax.plot(value, i, "o", color=COLOURS[0], markersize=8)
+        ax.text(high + pad, i, number.format(value), va="center", fontsize=9)
+    ax.axvline(0, color="black", linestyle=":")
+    ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label)
+    ax.invert_yaxis()
+    sns.despine(ax=ax)
+    show(figure, caption, alt)
+
+
+def head_rates(columns, lines, caption, alt, named=()):
+    """Chapter 09: alignment error rates, each head a mark, and baselines as lines, named outside.
+
+    columns: a dict from name to {step: rates}, of any shape; lines: a dict from name to rate.
+    named: marks to name, a dict from (column, step) to {index of the head: name}.
+    """
+    figure, ax = plt.subplots(figsize=(7.4, 4.2), layout="constrained")
+    steps = list(next(iter(columns.values())))
+    for k, (step, marker) in enumerate(zip(steps, "o^", strict=True)):
+        for x, (column, rates) in enumerate(columns.items()):
+            y = rates[step].flatten()
+            places = x + 0.4 * k - 0.2 + torch.linspace(-0.12, 0.12, len(y))
+            ax.plot(places, y, marker, color=COLOURS[k],
+                    label=None if x else f"{step} step")  # fmt: skip
+            for m, name in dict(named).get((column, step), {}).items():
+                ax.annotate(name, (places[m], y[m]), (0, -12), textcoords="offset points",
+                            ha="center", va="center", fontsize=9)  # fmt: skip
+    right, below = len(columns) - 0.5, -1.0
+    for name, y in sorted(lines.items(), key=lambda line: line[1]):
+        below = max(y, below + 0.06)  # so that names do not overlap
+        ax.axhline(y, color=COLOURS[4], linewidth=1, zorder=0)
+        ax.plot([right, right + 0.08], [y, below], color=COLOURS[4], linewidth=1, clip_on=False)
+        ax.text(right + 0.1, below, name, va="center", fontsize=10)
+    ax.set(xlim=(-0.5, right), ylim=(0, 1), ylabel="alignment error rate (test)")
+    ax.set_xticks(range(len(columns)), columns)
+    ax.tick_params(axis="x", length=0)
+    ax.legend(frameon=False, loc="lower left", ncols=2, bbox_to_anchor=(0, 1))
+    sns.despine(ax=ax)
+    show(figure, caption, alt)
+
+
+def paired_bars(panels, x_label, caption, alt):
+    """Panels with two bars for each name: a dict from title to {legend: {name: share}}."""
+    names = list(next(iter(next(iter(panels.values())).values())))
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharex=True, sharey=True, layout="constrained",
+        figsize=(1.2 + 3.4 * len(panels), 0.5 * len(names) + 1.5),
+    )  # fmt: skip
+    for ax, (title, bars) in zip(axes[0], panels.items(), strict=True):
+        for k, (label, shares) in enumerate(bars.items()):
+            places = [i + 0.4 * k - 0.2 for i in range(len(names))]
+            ax.barh(places, list(shares.values()), 0.38, label=label, edgecolor="white",
+                    color=COLOURS[k], hatch="///" if k else "")  # fmt: skip
+        ax.set(title=title, xlabel=x_label)
+        sns.despine(ax=ax)
+    axes[0][0].set_yticks(range(len(names)), names)
+    axes[0][0].invert_yaxis()
+    figure.legend(*axes[0][0].get_legend_handles_labels(), frameon=False, ncols=2,
+                  loc="outside lower center")  # fmt: skip
+    show(figure, caption, alt)
+
+
+def stacked_shares(rows, parts, x_label, caption):
+    """Chapter 13: one stacked bar a row; a dict from name to amounts, which are turned into shares.
+
+    parts: the names of the amounts.
+    """
+    figure, ax = plt.subplots(figsize=(7.5, 0.45 * len(rows) + 1), layout="constrained")
+    shares = {name: [x / sum(amounts) for x in amounts] for name, amounts in rows.items()}
+    left = [0.0] * len(rows)
+    for i, part in enumerate(parts):
+        widths = [row[i] for row in shares.values()]
+        bars = ax.barh(
+            range(len(rows)), widths, left=left, label=part, color=COLOURS[i],
+            hatch=["", "//", ".."][i], edgecolor="white",
+        )  # fmt: skip
+        ground = dict(fc="white", ec="none", pad=1)
+        for x, bar, width in zip(left, bars, widths, strict=True):
+            if width > 0.04:  # as wide as the label
+                y = bar.get_y() + bar.get_height() / 2
+                ax.text(x + width / 2, y, f"{width:.0%}", ha="center", va="center", bbox=ground)
+        left = [x + w for x, w in zip(left, widths, strict=True)]
+    ax.set(yticks=range(len(rows)), yticklabels=list(rows), xlabel=x_label, xlim=(0, 1))
+    ax.invert_yaxis()
+    figure.legend(ncols=len(parts), loc="outside lower center", frameon=False)
+    sns.despine(ax=ax)
+    words = "; ".join(
+        f"{name}: " + ", ".join(f"{share:.0%}" for share in row) for name, row in shares.items()
+    )
+    show(figure, caption, f"Stacked bars of {', '.join(parts)}. {words}.")
+
+
+def head_costs(costs, marked, caption):
+    """Chapter 10: a bar a head; costs: a dict from (kind, layer, head) to sentences lost of 100.
+
+    marked: a dict from a name to the head whose bar is hatched and named.
+    """
+    names = {head: name for name, head in marked.items()}
+    figure, ax = plt.subplots(figsize=(7.4, 2.9), layout="constrained")
+    for i, (head, cost) in enumerate(costs.items()):
+        bar = dict(color=COLOURS[0])
+        if head in names:
+            bar = dict(color=COLOURS[1], edgecolor="black", hatch="///")
+            ax.text(i, max(cost, 0) + 0.4, names[head], ha="center", fontsize=9)
+        ax.bar(i, cost, **bar)
+    ax.axhline(0, color="black", linewidth=0.8)
+    ax.set_xticks(range(len(costs)), [f"{layer}, {m}" for _, layer, m in costs], rotation=90)
+    ax.set(ylabel="sentences lost of 100", xlabel="layer, head")
+    kinds = [kind for kind, _, _ in costs]
+    for kind in dict.fromkeys(kinds):
+        middle = kinds.index(kind) + (kinds.count(kind) - 1) / 2
+        ax.text(middle, 1.02, kind, transform=ax.get_xaxis_transform(), ha="center",
+                style="italic")  # fmt: skip
+        if kinds.index(kind):
+            ax.axvline(kinds.index(kind) - 0.5, color=COLOURS[4], linewidth=1, zorder=0)
+    sns.despine(ax=ax)
+    most = sorted(costs, key=costs.get, reverse=True)[:3]
+    said = ", ".join(f"{head} {costs[head]:.0f}" for head in most)
+    named = ", ".join(f"{name} {costs[head]:.0f}" for name, head in marked.items())
+    show(figure, caption, f"Bars for {len(costs)} heads, sentences lost of 100. Highest: {said}. "
+         f"Hatched: {named}.")  # fmt: skip

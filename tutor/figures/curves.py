@@ -1,0 +1,148 @@
+"""Curves: losses, shares and costs over steps, sizes or lengths."""
+
+import matplotlib.pyplot as plt
+import seaborn as sns
+import torch
+from matplotlib.ticker import FixedLocator, NullFormatter
+
+from tutor.figures.page import COLOURS, STYLES, show
+
+
+def curves(
+    lines, x_label, y_label, caption, alt,
+    log_x=False, log_y=False, ax=None, varies=None, ticks=None, shares=False,
+):  # fmt: skip
+    """Several curves in one figure: a dict from name to (x values, y values).
+
+    With `ax`, draws into it and shows nothing. ticks: the x values that are named on the axis.
+    varies: see `show`. shares: the y axis goes from 0 to 1.
+    """
+    figure = None
+    if ax is None:
+        figure, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
+    for i, (name, (x, y)) in enumerate(lines.items()):
+        ax.plot(x, y, label=name, color=COLOURS[i % 5], linestyle=STYLES[i % 5], linewidth=2)
+    ax.set(xlabel=x_label, ylabel=y_label)
+    if log_x:
+        ax.set_xscale("log", base=2)
+        ax.xaxis.set_major_formatter("{x:g}")
+    if ticks is not None:
+        ax.xaxis.set_major_locator(FixedLocator(ticks))
+    if log_y:
+        ax.set_yscale("log")
+    if shares:
+        ax.set_ylim(0, 1.03)
+    if len(lines) > 1:
+        ax.legend(frameon=False)
+    sns.despine(ax=ax)
+    if figure is not None:
+        show(figure, caption, alt, varies)
+
+
+def loss_panels(panels, caption, alt, mean_of=10):
+    """Runs side by side: a dict from a panel's title to {name: losses}; log scale, running means.
+
+    mean_of: a point is the mean of so many steps, because the loss of single batches jumps.
+    """
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, figsize=(9.6, 3.6), layout="constrained"
+    )
+    for ax, (title, runs) in zip(axes[0], panels.items(), strict=True):
+        means = {
+            name: torch.tensor(losses).unfold(0, mean_of, 1).mean(-1)
+            for name, losses in runs.items()
+        }
+        lines = {name: (range(mean_of, mean_of + len(m)), m) for name, m in means.items()}
+        curves(lines, "step", "", "", "", log_y=True, ax=ax)
+        ax.set_title(title)
+        ax.yaxis.set_major_formatter("{x:g}")
+        low, high = ax.get_ylim()
+        ax.yaxis.set_minor_formatter("{x:g}" if high < 10 * low else NullFormatter())
+    axes[0][0].set_ylabel("loss, nats a token")
+    show(figure, caption, alt, varies="training")
+
+
+def learning_curves(panels, every, chance, caption, alt):
+    """Shares of right answers while models learn, one panel next to another.
+
+    panels: a dict from title to {name: shares}, one share after each `every` steps. chance: the
+    share that guessing gets, drawn as a thin line.
+    """
+    size = (1.2 + 3.6 * len(panels), 3.6)
+    figure, axes = plt.subplots(
+        1, len(panels), squeeze=False, sharey=True, figsize=size, layout="constrained"
+    )
+    for ax, (title, lines) in zip(axes[0], panels.items(), strict=True):
+        ax.axhline(chance, color=COLOURS[4], linewidth=1)
+        steps = {
+            name: (range(every, every * len(shares) + 1, every), shares)
+            for name, shares in lines.items()
+        }
+        curves(steps, "steps", "right answers" if ax is axes[0][0] else "", "", "", ax=ax)
+        ax.set(title=title, ylim=(0, 1.03))
+        if len(lines) > 1:
+            ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), frameon=False)
+    show(figure, caption, alt, varies="training")
+
+
+def curve_pair(panels, x_label, caption, alt, varies=None):
+    """Chapter 13: curves side by side on logarithmic axes; a dict from y label to lines.
+
+    Both y axes span as many powers of ten. Thin lines show what grows like T and like T².
+    """
+    figure, axes = plt.subplots(1, len(panels), figsize=(9, 3.6), layout="constrained")
+    values = [[y for _, ys in lines.values() for y in ys] for lines in panels.values()]
+    span = 1.8 * max(max(v) / min(v) for v in values)
+    for ax, (label, lines), v in zip(axes, panels.items(), values, strict=True):
+        curves(lines, x_label, label, "", "", log_x=True, log_y=True, ax=ax)
+        middle = (max(v) * min(v)) ** 0.5
+        bottom = middle / span**0.5
+        ax.set_ylim(bottom, middle * span**0.5)
+        xs = next(iter(lines.values()))[0]
+        for power, name in ((1, "$T$"), (2, "$T^2$")):
+            ys = [1.15 * bottom * (x / xs[0]) ** power for x in xs]
+            ax.plot(xs, ys, color=COLOURS[4], linewidth=0.8)
+            ax.annotate(name, (xs[-1], ys[-1]), (3, 0), textcoords="offset points")
+    show(figure, caption, alt, varies)
+
+
+def curves_with_marks(lines, marks, name, x_label, y_label, caption, alt):
+    """Chapter 13: curves on a logarithmic x axis, and dots: a dict from x to y under one name."""
+    figure, ax = plt.subplots(figsize=(8.2, 3.6), layout="constrained")
+    curves(lines, x_label, y_label, "", "", ax=ax)
+    ax.plot(list(marks), list(marks.values()), "o", color="black", label=name)
+    ax.set_xscale("log")
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    show(figure, caption, alt)
+
+
+def magnitudes(lines, regions, caption):
+    """Chapter 13: how many numbers there are of each size, on a logarithmic scale.
+
+    lines: a dict from name to a tensor; zeros are left out. regions: a dict from the power of two
+    at which a region ends (None: nowhere) to its name, in order.
+    """
+    figure, ax = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
+    low, high = -40, 22
+    for i, (name, values) in enumerate(lines.items()):
+        ax.hist(
+            values[values != 0].abs().log2().clamp(low, high).numpy(), range(low, high + 1),
+            histtype="step", linewidth=2, linestyle=STYLES[i], color=COLOURS[i], label=name,
+        )  # fmt: skip
+    start = low
+    for end, name in regions.items():
+        if end is not None:
+            ax.axvline(end, color=COLOURS[4], linestyle=":")
+        middle = (start + (high if end is None else end)) / 2
+        ax.text(middle, 1.02, name, transform=ax.get_xaxis_transform(), ha="center", fontsize=9)
+        start = end
+    ax.set(xlabel="log2 of the absolute value", ylabel="how many", yscale="log", xlim=(low, high))
+    figure.legend(ncols=len(lines), loc="outside lower center", frameon=False)
+    sns.despine(ax=ax)
+    ends = ", ".join(f"up to {end}: {name}" for end, name in regions.items() if end is not None)
+    alt = (
+        f"Histograms of {' and of '.join(lines)}, over the logarithm of their size. Dotted lines "
+        f"mark what a format makes of them ({ends}). Both have one shape; the second lies further "
+        "to the right."
+    )
+    show(figure, caption, alt, varies="rounding")
