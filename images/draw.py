@@ -1,7 +1,7 @@
 """Draw the diagrams of the course as SVG: python images/draw.py
 
-Each function below returns one picture. They have a white ground of their own, so that they can be
-read on a light and on a dark page, and a title and description for those who cannot see them.
+Each function below returns one picture. It has a ground of its own, white or dark as is the page
+around it, and a title and description for those who cannot see it.
 """
 
 import math
@@ -11,6 +11,19 @@ from pathlib import Path
 HERE = Path(__file__).parent
 BLUE, YELLOW, GREY, WHITE = "#dbe4f3", "#f7ecb5", "#eeeeee", "#ffffff"
 INK, LINE = "#1a1a1a", "#44546a"
+HIDDEN = LINE  # the fill of what a mask hides; what it shows is yellow
+# What becomes of the colours on a dark page; the same as in tutor/figures/page.py.
+DARK_FILL = {BLUE: "#27364f", YELLOW: "#6b5a10", GREY: "#333333", WHITE: "#111111",
+             INK: "#f0f0f0", LINE: "#9fb0c8"}  # fmt: skip
+DARK_STROKE = {INK: "#f0f0f0", LINE: "#9fb0c8"}
+DARK_HIDDEN = "#2c3644"
+DARK = "".join(
+    [
+        *(f'[fill="{old}"]{{fill:{new}}}' for old, new in DARK_FILL.items()),
+        *(f'[stroke="{old}"]{{stroke:{new}}}' for old, new in DARK_STROKE.items()),
+        f'rect[fill="{HIDDEN}"]{{fill:{DARK_HIDDEN}}}',
+    ]
+)
 
 
 class Picture:
@@ -23,6 +36,7 @@ class Picture:
             f'font-family="Helvetica, Arial, sans-serif" font-size="15">',
             f'<title id="title">{escape(title)}</title>',
             f'<desc id="desc">{escape(description)}</desc>',
+            f"<style>@media(prefers-color-scheme:dark){{{DARK}}}</style>",
             '<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" '
             f'markerHeight="7" orient="auto"><path d="M0 0 L10 5 L0 10 z" fill="{LINE}"/>'
             "</marker></defs>",
@@ -194,8 +208,8 @@ def attention_row():
         height = 66 * weights[k]
         p.parts.append(f'<line x1="{x}" y1="326" x2="{x + 88}" y2="326" stroke="{LINE}"/>')
         p.parts.append(
-            f'<rect x="{x + 8}" y="{326 - height:.1f}" width="26" height="{height:.1f}" '
-            f'fill="{LINE}"/>'
+            f'<line x1="{x + 21}" y1="326" x2="{x + 21}" y2="{326 - height:.1f}" '
+            f'stroke="{LINE}" stroke-width="26"/>'
         )
         p.text(x + 64, 306, f"{weights[k]:.2f}")
         p.box(x, 365, 88, 40, pair(values[k]), BLUE)
@@ -501,7 +515,7 @@ def text_to_batch():
     for row, length in enumerate((11, 13, 8)):
         for c in range(13):
             x, y = left + c * cell, 208 + row * 32
-            fill = YELLOW if c < length else LINE
+            fill = YELLOW if c < length else HIDDEN
             p.parts.append(
                 f'<rect x="{x}" y="{y}" width="{cell}" height="32" fill="{fill}" stroke="{LINE}"/>'
             )
@@ -840,7 +854,7 @@ def beams_share():
         p.text(140, y + 22, f"{word} asks", anchor="end", size=14, bold=True)
         for i in range(8):
             x = left + i * cell + (i // 2) * 10
-            p.box(x, y, cell - 6, 44, "", YELLOW if i in seen else LINE)
+            p.box(x, y, cell - 6, 44, "", YELLOW if i in seen else HIDDEN)
             if i not in seen:
                 middle, top = x + cell / 2 - 12, y + 13
                 p.parts.append(
@@ -869,7 +883,7 @@ def reach():
     ]
     for x, name, words, hidden in parts:
         p.text(x + cell * len(words) / 2, 30, name, bold=True)
-        p.grid(x, top, 8, len(words), cell, lambda r, c, m=hidden: LINE if m(r, c) else YELLOW)
+        p.grid(x, top, 8, len(words), cell, lambda r, c, m=hidden: HIDDEN if m(r, c) else YELLOW)
         for c, word in enumerate(words):
             p.text(x + (c + 0.5) * cell, 76, word, size=12)
             for r in range(8):
@@ -1399,7 +1413,7 @@ def patching():
                 fill = YELLOW if copied else BLUE if name == "run A" else GREY
                 p.box(x + step * k, y, 70, 44, word, fill, size=14)
             if row:
-                p.box(x, y - 33, 5 * step + 70, 22, f"layer {2 - row}", "white", size=13)
+                p.box(x, y - 33, 5 * step + 70, 22, f"layer {2 - row}", WHITE, size=13)
         p.arrow((676, top + 22), (706, top + 22))
         p.text(712, top + 22, writes, size=13, anchor="start")
     p.arrow(
