@@ -10,6 +10,7 @@ on the clock. Of that one, what its metadata call stable is compared, and roughl
 
 import base64
 import io
+import re
 from itertools import product, zip_longest
 
 import matplotlib
@@ -22,6 +23,9 @@ from skimage.filters import gaussian
 from skimage.metrics import structural_similarity
 
 KINDS = ("image/png", "image/jpeg")  # what nbval skips
+# What `tutor.figures.img` writes; tests/nbval_sanitize.cfg hides the same from nbval.
+DRAWN = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
+WITHIN = re.compile(r'href="data:image/png;base64,([^"]+)"')
 DRAWN_WITH = "3.11."  # matplotlib; other releases lay out text, ticks and margins otherwise
 
 # Measured on the figures of 00 to 05, each drawn again with small differences; in brackets the
@@ -60,13 +64,21 @@ def compare_outputs(cell, test, ref, skip_compare=None):
 
 
 def pictures(outputs):
-    """The pictures in the outputs of a cell: a list of (metadata, bytes)."""
-    return [
-        (output["metadata"].get(kind, {}), base64.b64decode(data))
-        for output in outputs
-        for kind, data in output.get("data", {}).items()
-        if kind in KINDS
-    ]
+    """The pictures in the outputs of a cell: a list of (metadata, bytes).
+
+    A figure of `tutor.figures` is two of them: light, dark.
+    """
+    found = []
+    for output in outputs:
+        for kind, data in output.get("data", {}).items():
+            about = output["metadata"].get(kind, {})
+            if kind in KINDS:
+                found.append((about, base64.b64decode(data)))
+            elif kind == "text/html":
+                for svg in DRAWN.findall(data):
+                    pngs = WITHIN.findall(base64.b64decode(svg).decode())
+                    found += [(about, base64.b64decode(png)) for png in pngs]
+    return found
 
 
 def by_pixels(metadata):
