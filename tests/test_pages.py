@@ -1,9 +1,9 @@
-"""The pages as a browser lays them out: no long stretch without a picture."""
+"""The pages as a browser lays them out: no long stretch without a picture, none without alt."""
 
 import lab
 import nbformat
 import pytest
-from house_rules import NOTEBOOKS
+from house_rules import MIN_ALT, NOTEBOOKS
 from nbconvert import HTMLExporter
 from nbconvert.preprocessors import TagRemovePreprocessor
 from traitlets.config import Config
@@ -20,6 +20,12 @@ MEASURE = """() => {
   const summary = [...document.querySelectorAll('h2')].find(h => h.innerText.startsWith('Summary'));
   return [pictures, summary ? place(summary)[0] : document.documentElement.scrollHeight];
 }"""
+
+
+# nbconvert gives this to a picture that has no alt of its own.
+NO_ALT = "No description has been provided for this image"
+ALTS = """() => [...document.querySelectorAll('.jp-OutputArea img')]
+  .map(picture => picture.getAttribute('alt') || '')"""
 
 
 def as_html(path):
@@ -56,7 +62,7 @@ def browser():
 
 
 @pytest.mark.parametrize("path", PAGES, ids=[path.stem for path in PAGES])
-def test_no_more_than_four_screens_without_a_picture(path, browser, tmp_path):
+def test_pictures_come_often_and_with_alt(path, browser, tmp_path):
     file = tmp_path / "page.html"
     file.write_text(as_html(path), encoding="utf-8")
     page = browser.new_page(viewport={"width": WIDTH, "height": SCREEN})
@@ -65,5 +71,7 @@ def test_no_more_than_four_screens_without_a_picture(path, browser, tmp_path):
     ))  # fmt: skip
     page.goto(file.as_uri())
     lengths = gaps(*page.evaluate(MEASURE))
+    alts = page.evaluate(ALTS)
     page.close()
+    assert [alt for alt in alts if len(alt) < MIN_ALT or alt == NO_ALT] == []
     assert max(lengths) <= SCREENS, " ".join(f"{length:.1f}" for length in lengths)

@@ -1,4 +1,4 @@
-"""How fast the views answer, in a real browser or in the kernel, and what they cost.
+"""How fast the views answer, in a real browser or in the kernel, what they cost, what has no alt.
 
     python tests/benchmarks/views.py [--presses 60]
 
@@ -9,6 +9,7 @@ the map and that of moves from head to head. The last line is one JSON object.
 
 import argparse
 import json
+import shutil
 import statistics
 import sys
 import tempfile
@@ -22,7 +23,8 @@ from tutor.text.grammar import generate_pairs
 from tutor.views import JourneyView
 from tutor.views.base import WIDGET_VIEW
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests"))
 
 import lab  # noqa: E402
 
@@ -73,6 +75,10 @@ WAIT_FOR_PICTURE = """(view) => {
   window.took = 0;
   watch.observe(view.querySelector(".tutor-pair"), { childList: true });
 }"""
+ALL_RENDERED = """(outputs) =>
+  document.querySelectorAll(".jp-CodeCell .jp-RenderedHTML").length >= outputs"""
+ALTS = """() => [...document.querySelectorAll(".jp-CodeCell .jp-OutputArea img")]
+  .map((picture) => (picture.getAttribute("alt") || "").trim())"""
 
 
 def presses(page, target, count):
@@ -107,6 +113,22 @@ def own_sentences(page, view):
         times.append(page.evaluate("window.took"))
     print("  own sentences:", ", ".join(f"{time:.0f}" for time in times), "ms")
     return statistics.median(times)
+
+
+def alt_missing(page, address, folder):
+    """How many pictures in the outputs of all pages, as committed, JupyterLab shows without alt."""
+    for name in ("notebooks", "images"):
+        shutil.copytree(ROOT / name, Path(folder, name))
+    missing = 0
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        page.goto(address.replace("page.ipynb", f"notebooks/{path.name}"))
+        page.locator(".jp-OutputArea-output").first.wait_for()
+        page.wait_for_function(ALL_RENDERED, arg=path.read_text("utf-8").count('"text/html": ['))
+        alts = page.evaluate(ALTS)
+        without = sum(not alt for alt in alts)
+        print(f"  {path.stem}: {len(alts)} pictures in outputs, {without} without alt")
+        missing += without
+    return missing
 
 
 def kilobytes():
@@ -173,6 +195,7 @@ def main():
             result["own_sentence_ms"] = round(own_sentences(page, views.first))
             axe = lab.axe()
             found = None if axe is None else lab.violations(page, axe)
+            result["alt_missing"] = alt_missing(page, address, folder)
             page.close()
     print("\n".join([*(found or ()), *watch.errors, *watch.outside]))
     result["kilobytes"] = round(kilobytes())
