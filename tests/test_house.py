@@ -189,6 +189,7 @@ def test_good_page_keeps_every_rule(rule, tmp_path):
         ("alt_texts", page(code("a", picture(alt=None)))),
         ("alt_texts", page(code("a", picture(alt="A line.")))),
         ("alt_texts", page(code("a", picture(html='<img src="data:,">')))),
+        ("alt_texts", page(code("a", picture(html='<img src="data:," alt="A line.">')))),
         ("alt_texts", page(code("a", picture(alt=None, kind="image/svg+xml")))),
         ("no_remote_pictures", page(closing="![A line](https://example.org/a.png)")),
         ("no_remote_pictures", page(code("a", picture(html='<script src="//example.org/a.js">')))),
