@@ -200,7 +200,7 @@ def head_costs(costs, marked, caption):
         bar = dict(color=COLOURS[0])
         if head in names:
             bar = dict(color=COLOURS[1], edgecolor="black", hatch="///")
-            ax.text(i, max(cost, 0) + 0.4, names[head], ha="center", fontsize=9)
+            ax.text(i, max(cost, 0) + 0.3, names[head], ha="center", va="bottom", fontsize=9)
         ax.bar(i, cost, **bar)
     ax.axhline(0, color="black", linewidth=0.8)
     ax.set_xticks(range(len(costs)), [f"{layer}, {m}" for _, layer, m in costs], rotation=90)
