@@ -102,6 +102,8 @@ def test_scrub_leaves_no_clock_no_kernel_and_no_widget_beside_a_picture():
         nbformat.v4.new_output("stream", name="stderr", text=bar),
         nbformat.v4.new_output("display_data", {widget: {}, "image/png": png}),
         nbformat.v4.new_output("display_data", {widget: {}, "text/plain": "Slider"}),
+        nbformat.v4.new_output("display_data", {"text/html": '<div class="a" data-view="0f">'}),
+        nbformat.v4.new_output("display_data", {widget: {}}),
     ]
     cell = nbformat.v4.new_code_cell("f()", outputs=outputs, execution_count=7)
     cell.metadata = {"tags": ["wide"], "collapsed": True}
@@ -119,6 +121,11 @@ def test_scrub_leaves_no_clock_no_kernel_and_no_widget_beside_a_picture():
                 "output_type": "display_data",
                 "metadata": {},
                 "data": {widget: {}, "text/plain": "Slider"},
+            },
+            {
+                "output_type": "display_data",
+                "metadata": {},
+                "data": {"text/html": '<div class="a">'},
             },
         ],
         "source": "f()",

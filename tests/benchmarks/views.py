@@ -21,7 +21,6 @@ from tutor.models import load_pretrained
 from tutor.models.small import SEEDS, load_taught
 from tutor.text.grammar import generate_pairs
 from tutor.views import JourneyView
-from tutor.views.base import WIDGET_VIEW
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -135,9 +134,7 @@ def kilobytes():
     """What the largest view adds to a notebook that is saved: all but the live widget itself."""
     scope = {}
     exec(SETUP, scope)
-    data, metadata = scope["AttentionView"](scope["recording"](60))._repr_mimebundle_()
-    data.pop(WIDGET_VIEW)
-    return len(json.dumps([data, metadata])) / 1000
+    return len(scope["AttentionView"](scope["recording"](60)).still()) / 1000
 
 
 def journey():

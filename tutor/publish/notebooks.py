@@ -18,6 +18,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+VIEW_MARK = re.compile(r' data-view="\w+"')  # joins a picture and its live view
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # the clock and the rate behind a tqdm bar's counts
 BAR_CLOCK = re.compile(r"(\d+%\|.*?\| *\d+/\d+) \[.*?\]")
@@ -99,6 +100,8 @@ def scrub(notebook) -> None:
         if cell.execution_count is not None:  # empty cells are not executed
             count += 1
             cell.execution_count = count
+        # A live view of `tutor.views` is nothing without its kernel: its picture stands before it.
+        cell.outputs = [x for x in cell.outputs if set(x.get("data", ())) != {WIDGET_VIEW}]
         for output in cell.outputs:
             _scrub_output(output, count)
 
@@ -112,6 +115,8 @@ def _scrub_output(output, count: int) -> None:
     else:
         if output.output_type == "execute_result":
             output.execution_count = count
+        if "text/html" in output.data:
+            output.data["text/html"] = VIEW_MARK.sub("", output.data["text/html"])
         if "image/png" in output.data:
             output.data.pop(WIDGET_VIEW, None)
             png = base64.b64decode(output.data["image/png"])

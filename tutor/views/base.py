@@ -4,22 +4,40 @@ import base64
 import html
 import io
 import json
+import uuid
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
 import anywidget
 import torch
+from IPython.display import display
 from matplotlib import colormaps
 from matplotlib.figure import Figure
 from PIL import Image  # comes with matplotlib
+from traitlets import Unicode
+
+from tutor.figures import img
 
 HERE = Path(__file__).parent
-EXPORT = "\nexport default { render };\n"
+EXPORT = """
+export default {
+  render(context) {
+    hidePicture(context);
+    return render(context);
+  },
+};
+"""
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 # Traits that the reader changes. The kernel does not answer with what it was told: such an answer,
 # coming late, would undo what the reader has done since.
 READERS = {"sync": True, "echo_update": False}
+# In a notebook that is opened again, JupyterLab says "Error displaying widget" where the live view
+# stood. The picture above it is enough.
+NO_ERROR = (
+    "<style>.jp-OutputArea-child:has(.tutor-still) + .jp-OutputArea-child > "
+    ".jupyter-widgets:not(:has(*)) { display: none }</style>"
+)
 
 
 def read_file(name):
@@ -62,6 +80,10 @@ class View(anywidget.AnyWidget):
     """
 
     _css = read_file("view.css")
+    _still = Unicode().tag(sync=True)  # the mark of the picture that the live view hides
+
+    def __init__(self, **traits):
+        super().__init__(_still=uuid.uuid4().hex, **traits)
 
     def picture(self):
         """The view as it stands, as a PNG (bytes), for readers who have no kernel."""
@@ -72,13 +94,18 @@ class View(anywidget.AnyWidget):
         Image.open(drawn).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(png, "png")
         return png.getvalue()
 
-    def _repr_mimebundle_(self, **kwargs):
-        data = {
-            "text/plain": repr(self),
-            "image/png": base64.b64encode(self.picture()).decode("ascii"),
-            WIDGET_VIEW: {"version_major": 2, "version_minor": 0, "model_id": self.model_id},
-        }
-        return data, {"image/png": {"alt": self.describe()}}
+    def still(self):
+        """The view as it stands, as HTML that a saved notebook keeps: light and dark, with alt."""
+        figure = Figure(layout="constrained")
+        self.draw(figure)
+        drawn = img(figure, self.describe())
+        return f'<div class="tutor-still" data-view="{self._still}">{drawn}</div>{NO_ERROR}'
+
+    def _ipython_display_(self):
+        """Two outputs: the picture, and the view, which hides it and which no file can keep."""
+        display({"text/plain": repr(self), "text/html": self.still()}, raw=True)
+        live = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        display({WIDGET_VIEW: live}, raw=True)
 
     def saved_state(self):
         """What a saved page knows: a dict from name to what JSON can say, or bytes."""

@@ -12,6 +12,27 @@ function element(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** Hide the picture that stands for the view in a saved notebook, while the view is on the page. */
+function hidePicture({ model, el }) {
+  const still = `[data-view="${model.get("_still")}"]`;
+  el.append(
+    element("style", {}, `${still}, .jp-OutputArea-child:has(${still}) { display: none }`),
+  );
+}
+
+/** Ask the kernel; `tell(sentence)` hears of it if no answer can come. Returns the end of waiting. */
+function askKernel(model, question, tell) {
+  const silent = "The kernel does not answer: run the cell again.";
+  try {
+    model.send(question);
+  } catch {
+    tell(silent); // restarted or shut down
+    return () => {};
+  }
+  const timer = setTimeout(() => tell(silent), 15_000);
+  return () => clearTimeout(timer);
+}
+
 /** The frame of a view: an element that keeps its keys for itself, and gives them back on Escape.
  *
  * Notebooks listen for keys on the whole page: arrows change the cell and "d d" deletes it. Keys
@@ -247,13 +268,17 @@ const shade = (weight) => Math.min(255, Math.max(0, Math.floor(weight * 256)));
 
 const colour = (weight) => "#" + COLOURS[shade(weight)].toString(16).padStart(6, "0");
 
-/** A canvas with one pixel a weight, row after row; to be copied from, not to be shown. */
-function makePixels(weights, rows, columns) {
+/** A canvas with one pixel a weight, row after row; to be copied from, not to be shown.
+ *
+ * `strength(row, column)`: 0 to 255, less where a cell shall stand back.
+ */
+function makePixels(weights, rows, columns, strength = () => 255) {
   const canvas = element("canvas", { width: columns, height: rows });
   const image = new ImageData(columns, rows);
   weights.forEach((weight, i) => {
     const rgb = COLOURS[shade(weight)];
-    image.data.set([rgb >> 16, (rgb >> 8) & 255, rgb & 255, 255], 4 * i);
+    const alpha = strength(Math.floor(i / columns), i % columns);
+    image.data.set([rgb >> 16, (rgb >> 8) & 255, rgb & 255, alpha], 4 * i);
   });
   canvas.getContext("2d").putImageData(image, 0, 0);
   return canvas;
@@ -263,14 +288,14 @@ function makePixels(weights, rows, columns) {
 const picture = (canvas) => element("img", { src: canvas.toDataURL(), alt: "" });
 
 /** Is black, not white, legible on its colour? */
-const isBright = (weight) => weight > 0.5;
+const isBright = (weight) => weight >= 0.47; // there both have a contrast of 4.5
 
-/** The scale: what the colours mean. */
-function makeScale(name = "weight") {
+/** The scale: what the colours mean; `name` says what its left end is. */
+function makeScale(name = "weight 0") {
   const stops = [0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1].map(colour).join(", ");
   const bar = element("span", {
     class: "tutor-bar",
     style: `background: linear-gradient(to right, ${stops})`,
   });
-  return element("span", { class: "tutor-key" }, `${name} 0 `, bar, " 1");
+  return element("span", { class: "tutor-key" }, `${name} `, bar, " 1");
 }
