@@ -33,10 +33,11 @@ function render({ model, el }) {
   notes.forEach((note, t) => weights.boxes[t].at(-1).after(note));
   weights.node.querySelector(".tutor-grid").style.gridTemplateColumns = `repeat(${S + 2}, auto)`;
   weights.node.querySelectorAll(".tutor-top")[S - 1].after(element("span"));
+  const many = Math.max(T, S) > 8;
   const all = element(
     "div",
     {
-      class: "tutor-matrices",
+      class: `tutor-matrices ${many ? "tutor-many" : ""}`,
       role: "application",
       tabindex: 0,
       "aria-roledescription": "matrices",
@@ -66,6 +67,9 @@ function render({ model, el }) {
     ),
   );
 
+  mask.boxes.flat().forEach((box) => box.classList.add("tutor-mask"));
+  weights.boxes.flat().forEach((box) => box.classList.add("tutor-weight"));
+
   let A;
 
   function show() {
@@ -80,12 +84,12 @@ function render({ model, el }) {
     });
     M.forEach((line, t) => {
       line.forEach((hidden, s) => {
-        scores.boxes[t][s].textContent = write(E[t][s]);
+        scores.boxes[t][s].textContent = write(many ? Number(E[t][s].toFixed(1)) : E[t][s], many ? 1 : 2);
         scores.boxes[t][s].classList.toggle("tutor-hidden", hidden);
         mask.boxes[t][s].textContent = hidden ? "✕" : "·";
-        mask.boxes[t][s].classList.toggle("tutor-odd", hidden);
+        mask.boxes[t][s].dataset.hidden = hidden;
         const box = weights.boxes[t][s];
-        box.textContent = A[t][s].toFixed(2);
+        box.textContent = many ? A[t][s].toFixed(2).replace(/^0/, "") : A[t][s].toFixed(2);
         box.style.background = colour(A[t][s]);
         box.style.color = isBright(A[t][s]) ? "black" : "white";
       });

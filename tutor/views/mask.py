@@ -1,10 +1,11 @@
 """MaskView: what a mask does to the weights (chapter 05)."""
 
 import torch
+from matplotlib.colors import ListedColormap
 from traitlets import Dict, List
 
 from tutor.attention import check_mask
-from tutor.figures import in_words
+from tutor.figures import HIDDEN, ON_COLOUR, SEEN, in_words
 from tutor.views.base import READERS, Table, View, as_written, script, to_lists
 
 
@@ -93,18 +94,25 @@ class MaskView(View):
         figure.set_size_inches(3 * (0.5 * S + 0.4) + 1.4, 0.5 * T + 1.2)
         axes = figure.subplots(1, 3, sharey=True)
         panels = (
-            ("scores E", torch.zeros(T, S), "Greys", self.E, as_written),
-            ("mask", 0.35 * self.M, "Greys", self.M, lambda hidden: "✕" if hidden else "·"),
+            ("scores E", torch.zeros(T, S), ListedColormap(["white"]), self.E, as_written),
+            (
+                "mask",
+                self.M,
+                ListedColormap([SEEN, HIDDEN]),
+                self.M,
+                lambda hidden: "✕" if hidden else "·",
+            ),
             ("weights A", self.A, "cividis", self.A, lambda weight: f"{weight:.2f}"),
         )
         for ax, (title, shades, colours, values, wording) in zip(axes, panels, strict=True):
             image = ax.imshow(shades.float().numpy(), vmin=0, vmax=1, cmap=colours)
             for t, row in enumerate(to_lists(values)):
                 for s, value in enumerate(row):
-                    dark = colours == "cividis" and value <= 0.5
+                    on_scale = colours == "cividis"
+                    dark = (on_scale and value < 0.47) or value is True
                     ax.text(
                         s, t, wording(value), ha="center", va="center", fontsize=9,
-                        color="white" if dark else "black",
+                        color="white" if dark else "black", gid=ON_COLOUR if on_scale else None,
                     )  # fmt: skip
             ax.set_title(title, fontsize=10)
             ax.set_xticks(range(S), self.facts["columns"], rotation=45)
