@@ -3,7 +3,9 @@
 function render({ model, el }) {
   const { X, W, Q, words, num_heads: h } = model.get("facts");
   const [T, D, width] = [X.length, W.length, W[0].length / h];
-  const [BOX, GAP] = [42, 22]; // side of a box, space between slices, in CSS pixels
+  const longest = Math.max(...[...X, ...W, ...Q].flat().map((x) => write(x).length));
+  const BOX = Math.max(42, 8 * longest + 14); // width of a box that holds every number, and
+  const [HEIGHT, GAP] = [42, 22]; // its height, and the space between slices, in CSS pixels
 
   const count = (n) => [...Array(n).keys()].map(String);
   const frame = makeFrame(el, "Slicing view");
@@ -19,11 +21,14 @@ function render({ model, el }) {
   const right = makeMatrix(`W_Q: (d_model=${D}, h * d_k=${h * width})`, count(D), count(h * width));
   X.forEach((row, t) => row.forEach((x, d) => left.boxes[t][d].append(write(x))));
   W.forEach((row, d) => row.forEach((w, c) => right.boxes[d][c].append(write(w))));
-  right.boxes
-    .flat()
-    .forEach((box) =>
-      box.classList.toggle("tutor-odd", Math.floor(box.dataset.column / width) % 2 === 1),
-    );
+  /** Say in a box of column c whose it is. */
+  function own(box, c) {
+    const head = Math.floor(c / width);
+    box.dataset.head = head;
+    box.style.setProperty("--head", head % 4);
+    box.classList.toggle("tutor-first", c % width === 0);
+  }
+  right.boxes.forEach((row) => row.forEach(own));
 
   // The entries of Q, each a box that keeps its number and moves to where it stands.
   const entries = Q.map((row, t) =>
@@ -31,7 +36,7 @@ function render({ model, el }) {
       element(
         "span",
         {
-          class: `tutor-box tutor-moving${Math.floor(c / width) % 2 ? " tutor-odd" : ""}`,
+          class: "tutor-box tutor-moving",
           "data-row": t,
           "data-column": c,
         },
@@ -39,6 +44,7 @@ function render({ model, el }) {
       ),
     ),
   );
+  entries.forEach((row) => row.forEach(own));
   const signs = element("div", {}); // names of rows and slices
   const stage = element(
     "div",
@@ -46,6 +52,7 @@ function render({ model, el }) {
     signs,
     ...entries.flat(),
   );
+  const operator = (text) => element("span", { class: "tutor-operator" }, text);
   const code = element("code", {});
   const table = makeTable();
   frame.append(
@@ -65,9 +72,11 @@ function render({ model, el }) {
     readout,
     element(
       "div",
-      { class: "tutor-matrices" },
+      { class: "tutor-matrices", style: `--box: ${BOX}px` },
       left.node,
+      operator("@"),
       right.node,
+      operator("="),
       element(
         "div",
         { class: "tutor-matrix" },
@@ -146,7 +155,7 @@ function render({ model, el }) {
   /** Left and top of a slice, in CSS pixels. */
   function corner(slice) {
     return stacked()
-      ? [NAMES, slice * (T * BOX + GAP) + GAP]
+      ? [NAMES, slice * (T * HEIGHT + GAP) + GAP]
       : [NAMES + slice * (width * BOX + GAP), GAP];
   }
 
@@ -176,9 +185,9 @@ function render({ model, el }) {
       line.forEach((box, c) => {
         const [slice, row, column] = position(t, c);
         const [x, y] = corner(slice);
-        box.style.transform = `translate(${x + column * BOX}px, ${y + row * BOX}px)`;
+        box.style.transform = `translate(${x + column * BOX}px, ${y + row * HEIGHT}px)`;
         right = Math.max(right, x + (column + 1) * BOX);
-        bottom = Math.max(bottom, y + (row + 1) * BOX);
+        bottom = Math.max(bottom, y + (row + 1) * HEIGHT);
         (held[[slice, row]] ??= new Set()).add(words[t]);
       }),
     );
@@ -196,7 +205,7 @@ function render({ model, el }) {
       const [slice, row] = place.split(",").map(Number);
       const [x, y] = corner(slice);
       if (slice === 0 || stacked())
-        sign(x - NAMES, y + row * BOX, [...names].join(", "), "tutor-row-sign");
+        sign(x - NAMES, y + row * HEIGHT, [...names].join(", "), "tutor-row-sign");
       if (row === 0) {
         const whole = name === "multiply" || name === "join";
         if (!whole) sign(x, y - GAP, `head ${slice}`, "tutor-slice-sign");

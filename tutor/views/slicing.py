@@ -4,6 +4,7 @@ import torch
 from matplotlib.patches import Rectangle
 from traitlets import Bool, Dict, Int
 
+from tutor.figures import ON_COLOUR
 from tutor.views.base import READERS, Table, View, as_written, script, to_lists
 
 STEPS = ("multiply", "cut", "stack", "swap back", "join")
@@ -87,29 +88,34 @@ class SlicingView(View):
         _boxes(ax, X, x, 0, f"X {len(X), len(X[0])}", rows=words)
         x = x + len(X[0]) + 1
         ax.text(x - 0.5, 0.5, "@", ha="center", va="center")
-        _boxes(ax, W, x, 0, f"W_Q {len(W), len(W[0])}", heads=width)
+        _boxes(ax, W, x, 0, f"W_Q {len(W), len(W[0])}", width=width)
         x = x + len(W[0]) + 1
         ax.text(x - 0.5, 0.5, "=", ha="center", va="center")
-        _boxes(ax, Q, x, 0, f"Q {len(Q), len(Q[0])}", heads=width)
+        _boxes(ax, Q, x, 0, f"Q {len(Q), len(Q[0])}", width=width)
         x = x + len(Q[0]) + 3
         for m in range(h):
             part = [row[m * width : (m + 1) * width] for row in Q]
-            _boxes(ax, part, x, m * (T + 1.4), f"head {m}", rows=words, odd=m % 2)
-        ax.set(xlim=(0, x + width + 0.5), ylim=(max(h * (T + 1.4), len(W)), -1.2), aspect="equal")
+            _boxes(ax, part, x, m * (T + 1.4), f"head {m}", rows=words, head=m)
+        ax.set(xlim=(0, x + width + 0.5), ylim=(max(h * (T + 1.4), len(W)), -1.5), aspect="equal")
         ax.axis("off")
         figure.set_size_inches(0.42 * (x + width + 1), 0.42 * (max(h * (T + 1.4), len(W)) + 1.2))
 
 
-def _boxes(ax, matrix, x, y, title, rows=(), heads=None, odd=0):
-    """Draw a small matrix as boxes, its upper left corner at (x, y); every other head is shaded."""
-    ax.text(x, y - 0.3, title, fontsize=10)
+def _boxes(ax, matrix, x, y, title, rows=(), width=None, head=0):
+    """Draw a small matrix as boxes, its upper left corner at (x, y); a head has its shade."""
+    ax.text(x, y - (0.6 if width else 0.3), title, fontsize=10)
+    longest = max(len(as_written(number)) for row in matrix for number in row)
+    size = min(9, 45 / longest)  # in points: a box is 0.42 inches wide
     for t, row in enumerate(matrix):
         for c, number in enumerate(row):
-            shaded = odd if heads is None else c // heads % 2
-            colour = "0.87" if shaded else "white"
-            ax.add_patch(Rectangle((x + c, y + t), 1, 1, facecolor=colour, edgecolor="0.4"))
+            m = head if width is None else c // width
+            shade = str(1 - 0.1 * (m % 4))
+            ax.add_patch(Rectangle((x + c, y + t), 1, 1, facecolor=shade, edgecolor="0.4"))
+            if width and not t and not c % width:
+                ax.text(x + c, y - 0.05, f"head {m}", fontsize=7, va="bottom")
             ax.text(
-                x + c + 0.5, y + t + 0.5, as_written(number), ha="center", va="center", fontsize=9
-            )
+                x + c + 0.5, y + t + 0.5, as_written(number), ha="center", va="center",
+                fontsize=size, gid=ON_COLOUR if m % 4 else None,
+            )  # fmt: skip
     for t, name in enumerate(rows):
         ax.text(x - 0.2, y + t + 0.5, name, ha="right", va="center", fontsize=9)

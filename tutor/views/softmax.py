@@ -5,6 +5,7 @@ import math
 import torch
 from traitlets import Bytes, Dict, Float, Int
 
+from tutor.figures import COLOURS
 from tutor.views.base import READERS, Table, View, as_written, script, to_lists
 
 
@@ -88,7 +89,7 @@ class SoftmaxView(View):
 
     def draw(self, figure):
         """Draw the weights of the first query, and the mean entropy at every width."""
-        keys, colours = self.facts["keys"], ("#35456c", "#b0a473")
+        keys, colours = self.facts["keys"], COLOURS[:2]
         figure.set_size_inches(9, max(0.3 * max(len(keys), len(self.widths)) + 1, 2.4))
         left, right = figure.subplots(1, 2)
         bars = left.barh(keys, to_lists(self.A()[0]), color=colours[0])
