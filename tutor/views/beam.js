@@ -2,7 +2,7 @@
 
 function render({ model, el }) {
   const { source, steps, winner } = model.get("facts");
-  const [WIDTH, HEIGHT, GAP] = [92, 40, 26]; // of a box, and between steps, in CSS pixels
+  const [WIDTH, HEIGHT, GAP] = [92, 40, 20]; // of a box, and between steps, in CSS pixels
   const last = steps.length - 1;
   const MARKS = { live: "", finished: "■ ", best: "★ ", pruned: "✕ " };
 
@@ -27,7 +27,7 @@ function render({ model, el }) {
     oninput: () => go(Number(slider.value)),
   });
   const heading = element("p", { class: "tutor-caption", role: "status" });
-  const readout = element("p", { class: "tutor-readout", "aria-live": "polite" });
+  const readout = element("p", { class: "tutor-readout tutor-long", "aria-live": "polite" });
   const svg = (tag, attributes) => {
     const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
     for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
@@ -90,6 +90,7 @@ function render({ model, el }) {
       ),
     ),
   );
+  const scroll = element("div", { class: "tutor-scroll" }, stage);
   const table = makeTable();
   frame.append(
     element(
@@ -106,7 +107,7 @@ function render({ model, el }) {
     ),
     heading,
     readout,
-    element("div", { class: "tutor-scroll" }, stage),
+    scroll,
     element(
       "p",
       { class: "tutor-legend" },
@@ -202,6 +203,16 @@ function render({ model, el }) {
       ),
     ]);
     showCursor();
+    scrollToStep();
+  }
+
+  /** Bring the newest step into sight, or the winner once the search is over. */
+  function scrollToStep() {
+    const step = model.get("step");
+    const column = step === last && winner ? winner[0] : step;
+    const [left, right] = [x(column) - GAP, x(column) + WIDTH + GAP];
+    if (right > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = right - scroll.clientWidth;
+    else if (left < scroll.scrollLeft) scroll.scrollLeft = left;
   }
 
   /** The candidates from the first step to this cell, as [step, index]. */
@@ -269,5 +280,11 @@ function render({ model, el }) {
       nodes[column][row].box.scrollIntoView({ block: "nearest", inline: "nearest" }),
   });
   show();
-  return listen(model, ["step"], show);
+  const watch = new ResizeObserver(scrollToStep); // there is no width before it is on the page
+  watch.observe(scroll);
+  const end = listen(model, ["step"], show);
+  return () => {
+    watch.disconnect();
+    end();
+  };
 }

@@ -178,9 +178,9 @@ class BeamView(View):
         )
 
     def draw(self, figure):
-        """Draw the tree, a column for every step."""
+        """Draw the tree, a row for every step: its text stays legible, however long the search."""
         fates = self.fates()
-        figure.set_size_inches(0.95 * len(fates) + 0.4, 0.5 * max(map(len, fates)) + 0.6)
+        figure.set_size_inches(1.3 * max(map(len, fates)) + 0.6, 0.5 * len(fates) + 0.3)
         ax = figure.add_subplot()
         won = []
         if self.step == len(self.steps) - 1 and self.facts["winner"]:
@@ -190,17 +190,17 @@ class BeamView(View):
                 style = STYLES[fates[i][j]]
                 if i:
                     line = STYLES["best" if (i, j) in won else fates[i][j]]["line"]
-                    ax.plot([i - 1, i], [candidate.parent, j], **line)
+                    ax.plot([candidate.parent, j], [i - 1, i], **line)
                 box = {"boxstyle": "round,pad=0.3", "facecolor": "white", **style["line"]}
                 box["edgecolor"] = box.pop("color")
                 ax.text(
-                    i, j, style["mark"] + candidate.token, bbox=box, fontsize=8, clip_on=False,
+                    j, i, style["mark"] + candidate.token, bbox=box, fontsize=10, clip_on=False,
                     ha="center", va="center", color=style["line"]["color"],
                 )  # fmt: skip
-        ax.set(xlim=(-0.5, len(fates) - 0.5), ylim=(max(map(len, fates)) - 0.5, -0.5))
-        ax.set_xticks(range(len(fates)))
-        ax.set_yticks([])
-        ax.set_xlabel("step")
+        ax.set(xlim=(-0.5, max(map(len, fates)) - 0.5), ylim=(len(fates) - 0.5, -0.5))
+        ax.set_yticks(range(len(fates)))
+        ax.set_xticks([])
+        ax.set_ylabel("step")
         ax.spines[:].set_visible(False)
 
 
