@@ -1,15 +1,19 @@
-// The attention of one translation: one head as a large map, all heads as small ones.
+// The attention of one translation: one head as a large map or as lines, all heads as small maps.
 
 function render({ model, el }) {
   let facts, weights, start; // the recording: names and shapes, all numbers, where each kind begins
   let rowsAre = "written"; // or "read": what names the rows
+  let drawn = "map"; // or "lines"
+  let scale = "linear"; // of SCALES
+  let larger = false; // cells that show their weight, whatever the width of the view
+  const muted = new Set(); // heads whose lines are not drawn
   let labels; // the names of rows and columns
   let width = 0; // of the view, and
   let cell = 20; // of a cell, in CSS pixels
   const id = `tutor-${Math.random().toString(36).slice(2)}`; // of this view on the page
   let thumbs = []; // the small maps of all heads, layer by layer
   let shownPin; // the pin whose weights stand under them
-  let legend = new Set(); // the signs that the legend explains
+  let stopWaiting = () => {}; // for the kernel's answer
 
   // ---- the page
 
@@ -41,7 +45,17 @@ function render({ model, el }) {
     rowsAre = by;
     showMap();
   });
-  const readout = element("p", { class: "tutor-readout", "aria-live": "polite" });
+  const drawing = makeChooser("Drawn as", (as) => {
+    drawn = as;
+    showKind();
+  });
+  const scaling = makeChooser("Scale", (name) => {
+    scale = name;
+    showThumbs();
+    showHead();
+  });
+  const size = element("button", { type: "button", onclick: enlarge }, "Larger cells");
+  const readout = element("p", { class: "tutor-readout tutor-long", "aria-live": "polite" });
   const caption = element("p", { class: "tutor-caption" });
 
   const columnNames = element("div", { class: "tutor-columns" });
@@ -68,7 +82,21 @@ function render({ model, el }) {
     rowNames,
     cells,
   );
-  const scroll = element("div", { class: "tutor-scroll" }, map);
+  const sides = ["tutor-looking", "tutor-looked-at"].map((name) => element("div", { class: name }));
+  const web = element("canvas", {});
+  const lines = element(
+    "div",
+    {
+      class: "tutor-lines",
+      role: "application",
+      tabindex: 0,
+      "aria-roledescription": "lines between tokens",
+    },
+    sides[0],
+    web,
+    sides[1],
+  );
+  const scroll = element("div", { class: "tutor-scroll" }, map, lines);
   const overview = element("div", {
     class: "tutor-overview",
     role: "listbox",
@@ -78,22 +106,31 @@ function render({ model, el }) {
   const overviewNote = element("p", {});
   const side = element("div", { class: "tutor-side" }, overviewNote, overview);
   const body = element("div", { class: "tutor-body" }, scroll, side);
-  const key = element("p", { class: "tutor-legend" });
+  const key = element("div", { class: "tutor-legend" });
+  const copying = makeCopying(
+    () => ({ caption: which(), canvas: wholePicture() }),
+    () =>
+      shownHeads()
+        .map(([head, A]) => `${which(head)}\n${asLines(labels.rows, labels.columns, A)}`)
+        .join("\n\n"),
+  );
   const table = makeTable();
   const help = makeHelp(
     "Tab goes to the map and to the small maps, and the arrow keys move there. In the map, up from " +
       "the first row or left from the first column lead to the tokens themselves. Enter pins a " +
-      "cell, to compare it with others and through all heads. Escape leaves.",
+      "cell, to compare it with others and through all heads, or a token: the small maps then show " +
+      "that token alone. Between lines, left and right change the side. Escape leaves.",
   );
   frame.append(
     asking,
     pair,
     message,
-    element("div", { class: "tutor-choosers" }, kinds, layers, heads, naming),
+    element("div", { class: "tutor-choosers" }, kinds, layers, heads, naming, drawing, scaling, size),
     caption,
     readout,
     body,
     key,
+    copying,
     table,
     help,
   );
@@ -117,6 +154,25 @@ function render({ model, el }) {
   }
 
   const chosen = () => matrix(model.get("layer"), model.get("head"));
+
+  /** [number, weights] of what is drawn: as lines, the mean gives way to its heads. */
+  function shownHeads() {
+    const [layer, head] = [model.get("layer"), model.get("head")];
+    if (drawn === "map" || head !== null) return [[head, matrix(layer, head)]];
+    const all = [...Array(h()).keys()].filter((m) => !muted.has(m));
+    return all.map((m) => [m, matrix(layer, m)]);
+  }
+
+  /** The name of a matrix. */
+  function which(head = model.get("head")) {
+    const kind = model.get("kind");
+    const what = kind === "length" ? "Cross attention by length" : `${kind} attention`;
+    const all = drawn === "lines" ? "its heads" : "mean of its heads";
+    const name = `${what}, layer ${model.get("layer")}, ${head === null ? all : `head ${head}`}`;
+    return name[0].toUpperCase() + name.slice(1);
+  }
+
+  const quantity = () => (model.get("kind") === "length" ? "share of the length" : "weight");
 
   function names() {
     const kind = model.get("kind");
@@ -162,17 +218,19 @@ function render({ model, el }) {
       element("span", {}, facts.translation),
     );
     pair.hidden = facts.text === "";
+    message.textContent = model.get("message");
     showKind();
   }
 
   /** The kernel has answered: with another recording, or only with a message. */
   function showAnswer() {
+    stopWaiting();
     message.textContent = model.get("message");
     if (model.get("facts") !== facts) showAll();
   }
 
   function showKind() {
-    walk.cursor = walk.pin = null;
+    for (const walk of [mapWalk, lineWalk]) walk.cursor = walk.pin = null;
     const count = (n) => [...Array(n).keys()].map(String);
     const known = Object.keys(facts.shapes);
     const says = {
@@ -187,13 +245,22 @@ function render({ model, el }) {
       model.get("kind"),
     );
     layers.fill(count(L()), count(L()), String(model.get("layer")));
+    map.hidden = drawn !== "map";
+    lines.hidden = drawn !== "lines";
+    size.hidden = map.hidden;
     heads.fill(
       [...count(h()), "mean"],
-      [...count(h()), "mean"],
+      [...count(h()), drawn === "map" ? "mean" : "all, overlaid"],
       String(model.get("head") ?? "mean"),
     );
     naming.fill(["written", "read"], ["token written", "token read"], rowsAre);
     naming.hidden = model.get("kind") === "encoder";
+    drawing.fill(["map", "lines"], ["a map", "lines"], drawn);
+    scaling.fill(
+      Object.keys(SCALES),
+      Object.values(SCALES).map(({ names }) => names),
+      scale,
+    );
     overviewNote.textContent = "All heads: a row is a layer.";
     overview.replaceChildren();
     thumbs = [];
@@ -205,13 +272,13 @@ function render({ model, el }) {
     layOut();
   }
 
-  /** One head as a small map: a pixel a cell. */
+  /** One head as a small map, a pixel a cell, as wide and high as its matrix. */
   function makeThumb(layer, head) {
+    const [wide, high] = [S(), T()].map((side) => `${(100 * side) / Math.max(S(), T())}%`);
+    const small = element("img", { alt: "", style: `width: ${wide}; height: ${high}` });
     const large = Math.max(S(), T()) > 48; // more cells than pixels: let the browser take means
-    const pixels = makePixels(matrix(layer, head), T(), S());
-    const small = picture(pixels);
     small.classList.toggle("tutor-sharp", !large);
-    const thumb = element(
+    return element(
       "div",
       {
         class: "tutor-thumb",
@@ -220,11 +287,52 @@ function render({ model, el }) {
         "aria-selected": "false",
         onclick: () => assign(model, { layer, head }),
       },
-      small,
+      element("div", {}, small),
       element("span", { "aria-hidden": "true" }),
     );
-    thumb.pixels = pixels;
-    return thumb;
+  }
+
+  /** The pixels of a matrix. Where one token is pinned, all other cells stand back. */
+  function pixelsOf(A, only) {
+    const { of } = SCALES[scale];
+    const on = (row, column) => (only.row >= 0 ? row === only.row : column === only.column);
+    return makePixels(A.map(of), T(), S(), only && ((...at) => (on(...at) ? 255 : 40)));
+  }
+
+  /** All small maps, and below each its number or what is pinned: a weight, or a token's first. */
+  function showThumbs() {
+    const { pin } = walk();
+    const whole = pin && pin.row >= 0 && pin.column >= 0;
+    const token = pin && !whole ? pin : null;
+    thumbs.forEach((thumb, i) => {
+      const [layer, head] = [Math.floor(i / h()), i % h()];
+      const A = matrix(layer, head);
+      const image = thumb.querySelector("img");
+      const colours = `${scale} ${token?.row} ${token?.column}`;
+      if (image.dataset.colours !== colours) {
+        image.src = pixelsOf(A, token ?? undefined).toDataURL();
+        image.dataset.colours = colours;
+      }
+      let [text, said] = [String(head), ""];
+      if (whole) said = text = A[pin.row * S() + pin.column].toFixed(2);
+      else if (token) {
+        const [name, weight] = strongest(A, token, 1)[0];
+        [text, said] = [name, `${name} ${weight.toFixed(2)}`];
+      }
+      thumb.lastChild.textContent = text;
+      thumb.title = token ? said : "";
+      thumb.setAttribute("aria-label", `layer ${layer}, head ${head}${said && `: ${said}`}`);
+    });
+  }
+
+  /** [name, weight] of the tokens that a token looks at most or, of a column, is looked at by. */
+  function strongest(A, { row, column }, count) {
+    const { rows, columns } = labels;
+    const items =
+      row < 0
+        ? rows.map((name, t) => [name, A[t * S() + column]])
+        : columns.map((name, s) => [name, A[row * S() + s]]);
+    return items.sort((a, b) => b[1] - a[1]).slice(0, count);
   }
 
   /** Sizes that fit the width; narrower than that, the map scrolls. */
@@ -233,11 +341,19 @@ function render({ model, el }) {
     if (!width) return; // not on the page yet
     const thumb = Math.min(52, Math.max(26, Math.floor((Math.min(width, 480) - 40) / h()) - 6));
     overview.style.gridTemplateColumns = `auto repeat(${h()}, ${thumb}px)`;
+    overview.style.setProperty("--thumb", `${thumb - 4}px`);
     body.classList.toggle("tutor-stacked", width <= 700);
     const beside = width > 700 ? (thumb + 6) * h() + 50 : 0;
     const low = Math.max(20, Math.floor(560 / T())); // so that all rows are seen, if not too many
     cell = Math.min(36, low, Math.max(15, Math.floor((width - beside - 130) / S())));
+    if (larger) cell = 36;
     showMap();
+  }
+
+  function enlarge() {
+    larger = !larger;
+    size.setAttribute("aria-pressed", larger);
+    layOut();
   }
 
   function showMap() {
@@ -247,6 +363,8 @@ function render({ model, el }) {
     map.style.setProperty("--cell", `${cell}px`);
     rowNames.replaceChildren(...labels.rows.map(name));
     columnNames.replaceChildren(...labels.columns.map(name));
+    sides[0].replaceChildren(...labels.rows.map(name));
+    sides[1].replaceChildren(...labels.columns.map(name));
     shownPin = undefined;
     showHead();
   }
@@ -256,113 +374,118 @@ function render({ model, el }) {
     layers.querySelector("select").value = String(layer);
     heads.querySelector("select").value = String(head ?? "mean");
     const kind = model.get("kind");
-    const one = head === null ? "mean of its heads" : `head ${head}`;
-    const what = kind === "length" ? "cross attention by length" : `${kind} attention`;
-    const which = `${what}, layer ${layer}, ${one}`;
     const rows = kind === "encoder" ? "source tokens" : `tokens ${rowsAre}`;
     const columns = kind === "decoder" ? "tokens read" : "source tokens";
-    const title = which[0].toUpperCase() + which.slice(1);
-    caption.textContent = `${title}. Rows: ${rows}. Columns: ${columns}.`;
+    caption.textContent =
+      drawn === "map"
+        ? `${which()}. Rows: ${rows}. Columns: ${columns}.`
+        : `${which()}. Left: ${rows}. Right: ${columns}.`;
     map.setAttribute(
       "aria-label",
-      `Heat map of ${which}: ${T()} rows, ${S()} columns. ` +
+      `Heat map of ${which()}: ${T()} rows, ${S()} columns. ` +
         "Arrow keys move, Enter pins, Escape leaves.",
     );
-    overview.querySelector("[aria-selected=true]")?.setAttribute("aria-selected", "false");
+    lines.setAttribute(
+      "aria-label",
+      `Lines of ${which()}, from ${T()} tokens to ${S()}. ` +
+        "Arrow keys move, Enter pins, Escape leaves.",
+    );
+    // The mean is that of all heads of its layer.
+    overview.setAttribute("aria-multiselectable", head === null);
+    thumbs.forEach((thumb, i) => {
+      const mine = Math.floor(i / h()) === layer && (head === null || i % h() === head);
+      thumb.setAttribute("aria-selected", mine);
+    });
     if (head === null) overview.removeAttribute("aria-activedescendant");
-    else {
-      overview.setAttribute("aria-activedescendant", `${id}-${layer}-${head}`);
-      thumbs[layer * h() + head].setAttribute("aria-selected", "true");
-    }
-    showLegend(drawCells());
+    else overview.setAttribute("aria-activedescendant", `${id}-${layer}-${head}`);
+    drawn === "map" ? showCells() : showLegend(new Set());
     showTable();
     showPin();
   }
 
-  /** Draws the map; returns which of the signs beside colour were needed. */
-  function drawCells() {
+  function showCells() {
     const A = chosen();
-    const needed = new Set();
-    const ratio = window.devicePixelRatio || 1;
-    canvas.width = S() * cell * ratio; // this clears it, too
-    canvas.height = T() * cell * ratio;
-    canvas.style.width = `${S() * cell}px`;
-    canvas.style.height = `${T() * cell}px`;
-    const pen = canvas.getContext("2d");
-    pen.scale(ratio, ratio);
-    pen.font = "10px system-ui, sans-serif";
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
-    const [layer, head] = [model.get("layer"), model.get("head")];
-    const pixels = head === null ? makePixels(A, T(), S()) : thumbs[layer * h() + head].pixels;
-    pen.imageSmoothingEnabled = false;
-    pen.drawImage(pixels, 0, 0, S() * cell, T() * cell);
-    for (let row = 0; row < T(); row++) pen.clearRect(0, (row + 1) * cell - 1, S() * cell, 1);
-    for (let column = 0; column < S(); column++)
-      pen.clearRect((column + 1) * cell - 1, 0, 1, T() * cell);
-    A.forEach((weight, i) => {
-      const [row, column] = [Math.floor(i / S()), i % S()];
-      const [x, y] = [column * cell, row * cell];
-      if (hidden(A, row, column)) {
-        drawHatch(pen, x, y);
-        needed.add(drawHatch);
-      } else if (cell >= 30 && weight >= 0.005) {
-        pen.fillStyle = isBright(weight) ? "black" : "white";
-        pen.fillText(weight.toFixed(2), x + cell / 2, y + cell / 2);
-      }
+    // The step that reads a token is the one after it was written.
+    const links = (isCross() ? facts.links : []).map(([column, row]) => [
+      column,
+      rowsAre === "written" ? row : row + 1,
+    ]);
+    const needed = paintMap(canvas, {
+      A,
+      pixels: pixelsOf(A),
+      T: T(),
+      S: S(),
+      cell,
+      of: SCALES[scale].of,
+      why: (row, column) => hidden(A, row, column),
+      links: links.filter(([, row]) => row < T()),
     });
-    if (isCross()) {
-      for (const [column, row] of facts.links) {
-        const y = rowsAre === "written" ? row : row + 1; // the step that reads it is the next
-        if (y === T()) continue;
-        drawLink(pen, column * cell, y * cell);
-        needed.add(drawLink);
-      }
-    }
-    return needed;
+    showLegend(needed);
   }
 
-  function drawHatch(pen, x, y) {
-    pen.strokeStyle = "rgb(255 255 255 / 45%)";
-    pen.lineWidth = 1;
-    pen.beginPath();
-    pen.moveTo(x + 2, y + cell - 3);
-    pen.lineTo(x + cell - 3, y + 2);
-    pen.stroke();
+  const PITCH = 22; // of the tokens between which lines run, in CSS pixels
+
+  function showLines() {
+    const { cursor, pin } = lineWalk;
+    const beside = width > 700 ? side.offsetWidth + 20 : 0;
+    const room = Math.max(80, Math.min(320, width - beside - 250));
+    paintLines(web, {
+      heads: shownHeads(),
+      T: T(),
+      S: S(),
+      width: room,
+      pitch: PITCH,
+      of: SCALES[scale].of,
+      at: cursor ?? pin,
+    });
   }
 
-  /** A frame within the cell, black and white, so that it is seen on every colour. */
-  function drawLink(pen, x, y) {
-    for (const [inset, ink] of [
-      [1.5, "black"],
-      [3, "white"],
-    ]) {
-      pen.strokeStyle = ink;
-      pen.lineWidth = 1.5;
-      pen.strokeRect(x + inset, y + inset, cell - 1 - 2 * inset, cell - 1 - 2 * inset);
-    }
+  /** What is copied as a picture. */
+  function wholePicture() {
+    const { rows, columns } = labels;
+    return drawn === "map"
+      ? pictureWithNames(frame, canvas, { caption: which(), rows, columns, pitch: cell })
+      : pictureWithNames(frame, web, { caption: which(), rows, columns, pitch: PITCH, right: true });
   }
 
   function showLegend(needed) {
-    const scale = model.get("kind") === "length" ? "share of the length" : "weight";
-    needed.add(scale);
-    const same = needed.size === legend.size && [...needed].every((sign) => legend.has(sign));
-    if (same && key.firstChild) return;
-    legend = needed;
-    const parts = [makeScale(scale)];
-    for (const [draw, text] of [
-      [drawHatch, "masked"],
-      [drawLink, "true link"],
+    const parts = [drawn === "map" ? makeScale(SCALES[scale].says(quantity())) : lineKey()];
+    for (const [paint, text] of [
+      [paintHatch, "masked"],
+      [paintLink, "true link"],
     ]) {
-      if (!needed.has(draw)) continue;
+      if (!needed.has(paint)) continue;
       const sample = element("canvas", { width: cell, height: cell });
       const pen = sample.getContext("2d");
       pen.fillStyle = colour(0);
       pen.fillRect(0, 0, cell - 1, cell - 1);
-      draw(pen, 0, 0);
+      paint(pen, 0, 0, cell);
       parts.push(element("span", { class: "tutor-key" }, picture(sample), ` ${text}`));
     }
     key.replaceChildren(...parts);
+  }
+
+  /** Which line is whose; a head can be left out. */
+  function lineKey() {
+    const head = model.get("head");
+    const heads = head === null ? [...Array(h()).keys()] : [head];
+    return element(
+      "div",
+      { class: "tutor-choosers", role: "group", "aria-label": "Heads drawn" },
+      element("span", {}, `The thicker a line, the larger the ${quantity()} (from 0.02 on).`),
+      ...heads.map((m) => {
+        const box = element("input", { type: "checkbox", onchange: () => mute(m, !box.checked) });
+        box.checked = !muted.has(m) || head !== null;
+        box.disabled = head !== null;
+        return element("label", { class: "tutor-key" }, box, sampleLine(m), `head ${m}`);
+      }),
+    );
+  }
+
+  function mute(head, off) {
+    if (off) muted.add(head);
+    else muted.delete(head);
+    showCursor();
   }
 
   function showTable() {
@@ -382,17 +505,16 @@ function render({ model, el }) {
 
   /** The cursor, or else the pin: their row, column and cell light up, and the readout says why. */
   function showCursor() {
-    const at = walk.cursor ?? walk.pin ?? { row: -1, column: -1 };
-    [...rowNames.children].forEach((node, row) =>
-      node.classList.toggle("tutor-lit", row === at.row),
-    );
-    [...columnNames.children].forEach((node, column) =>
-      node.classList.toggle("tutor-lit", column === at.column),
-    );
+    const at = walk().cursor ?? walk().pin ?? { row: -1, column: -1 };
+    const light = (names, i) =>
+      [...names.children].forEach((node, j) => node.classList.toggle("tutor-lit", j === i));
+    light(drawn === "map" ? rowNames : sides[0], at.row);
+    light(drawn === "map" ? columnNames : sides[1], at.column);
+    readout.textContent = describe();
+    if (drawn === "lines") return showLines();
     place(rowBand, at.row >= 0, 0, at.row, S(), 1);
     place(columnBand, at.column >= 0, at.column, 0, 1, T());
     place(ring, at.row >= 0 && at.column >= 0, at.column, at.row, 1, 1);
-    readout.textContent = describe();
   }
 
   /** Put a box over cells: `left` and `top`, `width` and `height` are counted in cells. */
@@ -406,24 +528,21 @@ function render({ model, el }) {
     });
   }
 
-  /** The pinned cell, and its weight in every head. */
+  /** What is pinned, and what it is in every head. */
   function showPin() {
-    const { pin } = walk;
+    const { pin } = walk();
     if (pin === shownPin) return showCursor();
     shownPin = pin;
     const whole = pin && pin.row >= 0 && pin.column >= 0;
     place(pinRing, whole, pin?.column, pin?.row, 1, 1);
-    thumbs.forEach((thumb, i) => {
-      const [layer, head] = [Math.floor(i / h()), i % h()];
-      const weight = whole ? matrix(layer, head)[pin.row * S() + pin.column].toFixed(2) : "";
-      thumb.lastChild.textContent = weight || head;
-      thumb.setAttribute("aria-label", `layer ${layer}, head ${head}${weight && `: ${weight}`}`);
-    });
+    showThumbs();
     showCursor();
   }
 
   function describe() {
-    const { cursor, pin } = walk;
+    const { cursor, pin } = walk();
+    if (!cursor && !pin && drawn === "lines")
+      return "Point at a token, or press Tab and then the arrow keys: only its lines stay.";
     if (!cursor && !pin) return "Point at a token or a cell, or press Tab and then the arrow keys.";
     const said = [describeAt(cursor ?? pin)];
     if (pin && cursor && (pin.row !== cursor.row || pin.column !== cursor.column)) {
@@ -435,24 +554,22 @@ function render({ model, el }) {
   function describeAt({ row, column }) {
     const { rows, columns } = labels;
     const A = chosen();
-    const most = (items) =>
-      items
-        .sort((a, b) => b[1] - a[1])
-        .slice(0, 3)
-        .map(([name, weight]) => `${name} ${weight.toFixed(3)}`)
-        .join(", ");
-    if (row < 0) {
-      const by = most(rows.map((name, t) => [name, A[t * S() + column]]));
-      return `${columns[column]} is looked at most by ${by}.`;
-    }
+    const overlaid = drawn === "lines" && model.get("head") === null;
+    const most = (at) =>
+      overlaid
+        ? shownHeads()
+            .map(([head, A]) => [head, ...strongest(A, at, 1)[0]])
+            .map(([head, name, weight]) => `${name} ${weight.toFixed(2)} (head ${head})`)
+            .join(", ")
+        : strongest(A, at, 3)
+            .map(([name, weight]) => `${name} ${weight.toFixed(3)}`)
+            .join(", ");
+    if (row < 0) return `${columns[column]} is looked at most by ${most({ row, column })}.`;
     const turn =
       model.get("kind") === "encoder"
         ? ""
         : ` Step ${row} reads ${facts.read[row]} and writes ${facts.target[row]}.`;
-    if (column < 0) {
-      const at = most(columns.map((name, s) => [name, A[row * S() + s]]));
-      return `${rows[row]} looks most at ${at}.${turn}`;
-    }
+    if (column < 0) return `${rows[row]} looks most at ${most({ row, column })}.${turn}`;
     const weight = A[row * S() + column];
     const rank =
       1 + A.subarray(row * S(), (row + 1) * S()).filter((other) => other > weight).length;
@@ -482,7 +599,7 @@ function render({ model, el }) {
     return known && (at.row >= 0 || at.column >= 0) ? at : null;
   }
 
-  const walk = makeWalk(map, {
+  const mapWalk = makeWalk(map, {
     start: () => ({ row: 0, column: 0 }),
     find: cellAt,
     next(key, from) {
@@ -496,6 +613,31 @@ function render({ model, el }) {
       node.scrollIntoView({ block: "nearest", inline: "nearest" });
     },
   });
+  const lineWalk = makeWalk(lines, {
+    start: () => ({ row: 0, column: -1 }),
+    find(event) {
+      const box = web.getBoundingClientRect();
+      const i = Math.floor((event.clientY - box.top) / PITCH);
+      const left = event.clientX < box.left + box.width / 2;
+      if (i < 0 || i >= (left ? T() : S())) return null;
+      return left ? { row: i, column: -1 } : { row: -1, column: i };
+    },
+    next(key, { row, column }) {
+      const at = { row: Math.max(row, column), column: row < 0 ? 1 : 0 };
+      const to = stepInGrid(key, at, at.column ? S() : T(), 2);
+      if (!to) return null;
+      return to.column
+        ? { row: -1, column: Math.min(to.row, S() - 1) }
+        : { row: Math.min(to.row, T() - 1), column: -1 };
+    },
+    show: showPin,
+    reveal: ({ row, column }) =>
+      sides[row < 0 ? 1 : 0].children[Math.max(row, column)].scrollIntoView({
+        block: "nearest",
+        inline: "nearest",
+      }),
+  });
+  const walk = () => (drawn === "map" ? mapWalk : lineWalk);
   overview.addEventListener("keydown", (event) => {
     const from = { row: model.get("layer"), column: model.get("head") ?? 0 };
     const to = stepInGrid(event.key, from, L(), h());
@@ -508,8 +650,10 @@ function render({ model, el }) {
   // ---- the reader's own sentence
 
   function translate() {
+    stopWaiting();
     message.textContent = "Asking the kernel …";
-    model.send({ sentence: sentence.value });
+    const tell = (words) => (message.textContent = words);
+    stopWaiting = askKernel(model, { sentence: sentence.value }, tell);
   }
   sentence.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && !event.shiftKey) translate();
@@ -528,6 +672,7 @@ function render({ model, el }) {
   showAll();
   watch.observe(frame);
   return () => {
+    stopWaiting();
     watch.disconnect();
     ends.forEach((end) => end());
   };

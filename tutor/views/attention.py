@@ -34,7 +34,7 @@ class AttentionView(View):
     Raises ValueError if the matrices do not fit the tokens.
     """
 
-    _esm = script("attention.js")
+    _esm = script("attention_paint.js", "copy.js", "attention.js")
 
     facts = Dict().tag(sync=True)  # text, tokens, shapes, links
     weights = Bytes().tag(sync=True)  # float32, kind by kind: (L, h, T, S)
@@ -49,8 +49,9 @@ class AttentionView(View):
         facts, weights = _pack(recording, alignment or ())
         self.recording, self.run = recording, run
         super().__init__(
-            facts=facts, weights=weights, kind=kind, layer=layer, head=head, can_ask=run is not None
-        )
+            facts=facts, weights=weights, kind=kind, layer=layer, head=head,
+            can_ask=run is not None, message=" ".join(_doubts(recording)),
+        )  # fmt: skip
         self.on_msg(lambda view, content, buffers: self.ask(content["sentence"]))
 
     def _shape(self, kind):
@@ -90,7 +91,9 @@ class AttentionView(View):
                     raise ValueError("Write a sentence first.")
                 recording = self.run(text)
                 facts, weights = _pack(recording, ())
-                message = " ".join(str(warning.message) for warning in caught)
+                message = " ".join(
+                    [*(str(warning.message) for warning in caught), *_doubts(recording)]
+                )
             except Exception as error:  # whatever it is, the reader should see it, and go on
                 message = str(error).partition("\n")[0] or type(error).__name__
         with self.hold_sync():  # the page hears of all at once
@@ -182,6 +185,18 @@ class AttentionView(View):
         for m in range(h) if self.head is None else [self.head]:
             corner = (m * (S + gap) - 0.5, self.layer * (T + gap) - 0.5)
             right.add_patch(Rectangle(corner, S, T, **style))
+
+
+def _doubts(recording):
+    """A list of sentences that the reader should know before they believe the translation."""
+    tokens = [token for token in recording.source if token not in ("[EOS]", "[PAD]")]
+    unknown = [token for token in tokens if token == "[UNK]" or "\ufffd" in token]
+    if not unknown or 3 * len(unknown) < len(tokens):
+        return []
+    return [
+        f"{len(unknown)} of its {len(tokens)} tokens are unknown characters: the model has hardly "
+        "seen such text, and its translation means nothing."
+    ]
 
 
 def _pack(recording, alignment):
