@@ -5,6 +5,7 @@ What they do in a browser is tested in test_views_browser.py.
 
 import base64
 import functools
+import html
 import io
 import json
 import re
@@ -29,6 +30,7 @@ from tutor.views import (
     MaskView,
     SlicingView,
     SoftmaxView,
+    base,
 )
 from tutor.views.base import WIDGET_VIEW, Table
 
@@ -96,24 +98,37 @@ def view(request):
 # ---- what every view owes its readers
 
 
-def test_bundle_is_a_picture_with_words_and_the_same_each_time(view):
-    (data, metadata), (again, _) = view._repr_mimebundle_(), view._repr_mimebundle_()
-    assert set(data) == {"text/plain", "image/png", WIDGET_VIEW}
-    assert data["text/plain"] == repr(view) == repr(every_view()[EVERY.index(type(view).__name__)])
-    assert data["text/plain"].startswith(type(view).__name__ + "(") and "0x" not in repr(view)
-    assert data["image/png"] == again["image/png"]
-    picture = Image.open(io.BytesIO(base64.b64decode(data["image/png"])))
-    assert min(picture.size) > 100 and len(picture.convert("L").getcolors()) > 10
-    assert metadata["image/png"]["alt"] == view.describe() and len(view.describe()) >= 60
+def shown(view, monkeypatch):
+    """What a notebook stores of it: the bundles of its outputs, in their order."""
+    bundles = []
+    monkeypatch.setattr(base, "display", lambda bundle, raw: bundles.append(bundle))
+    view._ipython_display_()
+    return bundles
+
+
+def test_a_picture_with_words_stands_before_the_live_view(view, monkeypatch):
+    still, live = shown(view, monkeypatch)
+    assert set(live) == {WIDGET_VIEW} and live[WIDGET_VIEW]["model_id"] == view.model_id
+    assert set(still) == {"text/plain", "text/html"}
+    assert still["text/plain"] == repr(view) == repr(every_view()[EVERY.index(type(view).__name__)])
+    assert repr(view).startswith(type(view).__name__ + "(") and "0x" not in repr(view)
+    image = r'<img alt="(.*?)" .*? src="data:image/svg\+xml;base64,(.*?)">'
+    alt, svg = re.search(image, still["text/html"]).groups()
+    assert html.unescape(alt) == view.describe() and len(view.describe()) >= 60
+    for png in re.findall(r"image/png;base64,(.*?)\"", base64.b64decode(svg).decode()):
+        picture = Image.open(io.BytesIO(base64.b64decode(png)))
+        assert min(picture.size) > 100 and len(picture.convert("L").getcolors()) > 10
+    [again, _] = shown(view, monkeypatch)
+    assert again == still
 
 
 def test_table_shows_itself_as_text_and_html(view):
     table = view.table()
     assert all(len(row) == len(table.columns) for row in table.rows) and table.rows
-    html = table._repr_html_()
+    text = table._repr_html_()
     for cell in [*table.columns, *(cell for row in table.rows for cell in row)]:
-        assert cell in repr(table) and f">{cell}</t" in html
-    assert html.count('scope="row"') == len(table.rows)
+        assert cell in repr(table) and f">{cell}</t" in text
+    assert text.count('scope="row"') == len(table.rows)
 
 
 def test_saved_page_holds_all_and_asks_for_nothing(view, tmp_path):
@@ -244,6 +259,17 @@ def test_the_reader_hears_of_warnings():
     assert view.message == "It was cut." and view.facts["shapes"]["encoder"][2] == 3
 
 
+def test_the_reader_is_warned_of_unknown_characters(translator):
+    view = AttentionView(translator.record("A dog."), run=translator.record)
+    assert view.message == ""
+    view.ask("Привет, как дела?")
+    assert view.message.startswith("26 of its 31 tokens are unknown characters")
+    view.ask("Two dogs.")
+    assert view.message == ""
+    again = recording()._replace(source=["[UNK]", "s1", "[UNK]", "s3", "[EOS]"])
+    assert AttentionView(again).message.startswith("2 of its 4 tokens are unknown")
+
+
 def test_the_matrices_shown_are_those_that_made_the_translation(translator):
     view = AttentionView(translator.record("A dog."), run=translator.record)
     text = "Two dogs are running on the beach."
@@ -261,7 +287,7 @@ def test_the_matrices_shown_are_those_that_made_the_translation(translator):
 
 def test_a_view_adds_little_to_a_notebook():
     view = AttentionView(recording(60, 60, {"cross": (6, 8)}))
-    assert len(base64.b64encode(view.picture())) + len(view.describe()) < 150_000
+    assert len(view.still()) < 400_000  # of noise in 48 heads, twice; others take a tenth
 
 
 # ---- the other views

@@ -7,8 +7,10 @@ tensors, which this process computes once more.
 import re
 
 import lab
+import nbformat
 import pytest
 from matplotlib import colormaps
+from nbconvert import HTMLExporter
 
 SETUP = """
 import torch
@@ -139,7 +141,7 @@ def kernel_says(page, expression):
 def test_keys_lead_through_the_map_and_the_heads(page, python):
     view, attention = view_of(page, "attention"), python["attention"].recording.attention["cross"]
     view.locator("select").last.focus()
-    press(page, "Tab")
+    press(page, "Tab Tab")
     at = [0, 0]
     for keys, move in (("", (0, 0)), ("ArrowDown ArrowDown", (2, 0)), ("ArrowRight", (0, 1)),
                        ("End", (0, 99)), ("ArrowRight", (0, 1)), ("ArrowUp", (-1, 0))):  # fmt: skip
@@ -175,8 +177,8 @@ def test_the_keys_turn_weights_into_shares_of_the_length(page, python):
     press(page, "End")
     in_kernel(page, "attention.kind", "'length'")
     view.locator("[role=option]").nth(9).click()
-    view.locator("select").last.focus()
-    press(page, "Tab ArrowDown ArrowRight")
+    view.locator(".tutor-map").focus()
+    press(page, "ArrowDown ArrowRight")
     found = re.search(r"share of the length\[1, 1\] = (\d\.\d+)", readout(view))
     assert float(found[1]) == pytest.approx(attention["length"][2][1][1, 1].item(), abs=6e-4)
     assert view.evaluate(PAINTED)["map"] == colours(attention["length"][2][1])
@@ -245,6 +247,125 @@ def test_what_is_painted(page, python):
         edges = view.evaluate(PAINTED)["edges"]
         white = [divmod(i, 12) for i, colour in enumerate(edges) if min(colour) > 150]
         assert white == [cell]
+
+
+def test_a_square_root_scale_shows_small_weights(page, python):
+    view, attention = view_of(page, "attention"), python["attention"].recording.attention["cross"]
+    view.locator("select").nth(5).select_option("root")
+    painted = view.evaluate(PAINTED)
+    assert painted["map"] == colours(attention[2][1].sqrt())
+    assert painted["heads"][3] == colours(attention[0][3].sqrt())
+    assert "square-root scale (its middle is 0.25)" in view.locator(".tutor-legend").inner_text()
+    view.locator("select").nth(5).select_option("linear")
+    assert view.evaluate(PAINTED)["map"] == colours(attention[2][1])
+
+
+def test_a_token_is_isolated_in_all_heads(page, python):
+    """Pinned by the keys: each small map shows its row alone, and says what it looks at most."""
+    view, recording = view_of(page, "attention"), python["attention"].recording
+    view.locator(".tutor-map").focus()
+    press(page, "Home ArrowDown ArrowDown Enter")  # row 2, the token itself
+    for i, thumb in enumerate(view.locator("[role=option]").all()):
+        row = recording.attention["cross"][i // 4][i % 4][2]
+        top = recording.source[row.argmax()]
+        assert thumb.inner_text() == top
+        name = f"layer {i // 4}, head {i % 4}: {top} {row.max():.2f}"
+        assert thumb.get_attribute("aria-label") == name
+    strength = view.evaluate("""(view) => {
+      const copy = document.createElement("canvas").getContext("2d");
+      copy.drawImage(view.querySelector("[role=option] img"), 0, 0);
+      return [...Array(12).keys()].map((row) => copy.getImageData(3, row, 1, 1).data[3]);
+    }""")
+    assert strength == [255 if row == 2 else 40 for row in range(12)]
+    press(page, "Escape")
+    assert view.locator("[role=option]").nth(5).inner_text() == "1"
+
+
+# Whether each colour of a line is anywhere on the canvas, and, per row, at the left and right edge.
+LINES = """(view, colours) => {
+  const canvas = view.querySelector(".tutor-lines canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  const [there, ends] = [colours.map(() => 0), [new Set(), new Set()]];
+  const pitch = canvas.height / 12;
+  for (let i = 0; i < data.length; i += 4) {
+    if (data[i + 3] < 60) continue;
+    const [x, y] = [(i / 4) % canvas.width, Math.floor(i / 4 / canvas.width)];
+    const far = (hex) => [1, 3, 5].map((at, c) =>
+      Math.abs(parseInt(hex.slice(at, at + 2), 16) - data[i + c])).reduce((a, b) => a + b);
+    colours.forEach((hex, m) => { there[m] += far(hex) < 12; });
+    if (x === 4) ends[0].add(Math.floor(y / pitch));
+    if (x === canvas.width - 5) ends[1].add(Math.floor(y / pitch));
+  }
+  return [there.map((count) => count > 30), ...ends.map((found) => [...found])];
+}"""
+
+
+def test_lines_between_tokens(page, python):
+    """All heads of a layer overlaid; one left out; one token isolated by the keys."""
+    view, recording = view_of(page, "attention"), python["attention"].recording
+    heads = recording.attention["cross"][2]
+    view.locator("select").nth(4).focus()
+    press(page, "End")  # a map -> lines
+    view.locator("select").nth(2).select_option("mean")
+    said = ["#0077bb", "#c44e00", "#00876c", "#a6559d"]  # figures.COLOURS
+    assert view.evaluate(LINES, said)[0] == [True] * 4
+    assert view.locator("[role=option][aria-selected=true]").count() == 4  # the mean is of these
+    boxes = view.locator(".tutor-legend input")
+    boxes.nth(1).focus()
+    press(page, "Space")
+    assert view.evaluate(LINES, said)[0] == [True, False, True, True]
+    press(page, "Space")
+    view.locator(".tutor-lines").focus()
+    press(page, "ArrowDown ArrowDown Enter")
+    row = max(heads[:, 2].max(0).values.tolist())
+    _, left, right = view.evaluate(LINES, said)
+    assert left == [2] and row > 0.9
+    assert set(right) <= {s for s in range(12) if heads[:, 2, s].max() >= 0.02}
+    for m in range(4):
+        best = heads[m, 2].argmax()
+        words = f"{recording.source[best]} {heads[m, 2, best]:.2f} (head {m})"
+        assert words in readout(view)
+    press(page, "ArrowRight")
+    assert readout(view).startswith(f"{recording.source[2]} is looked at most by ")
+    press(page, "Escape")
+    view.locator("select").nth(4).select_option("map")
+    view.locator("[role=option]").nth(9).click()
+
+
+def test_every_small_map_can_be_enlarged(page, python):
+    view = view_of(page, "attention")
+    view.get_by_role("button", name="Larger cells").click()
+    box = view.locator(".tutor-cells canvas").bounding_box()
+    assert (box["width"], box["height"]) == (12 * 36, 12 * 36)
+    view.get_by_role("button", name="Larger cells").click()
+
+
+def test_copy_as_picture_and_as_numbers(page, python):
+    view, A = view_of(page, "attention"), python["attention"].recording.attention["cross"][2][1]
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    view.get_by_text("Copy numbers").click()
+    view.get_by_text("The numbers are copied.").wait_for()
+    name, columns, *rows = page.evaluate("navigator.clipboard.readText()").split("\n")
+    assert name == "Cross attention, layer 2, head 1"
+    assert columns.split("\t") == ["", *python["attention"].recording.source]
+    assert [row.split("\t")[1:] for row in rows] == [[f"{a:.4f}" for a in row] for row in A]
+    view.get_by_text("Copy picture").click()
+    view.get_by_text("The picture is copied.").wait_for()
+    size = page.evaluate("""async () => {
+      const [item] = await navigator.clipboard.read();
+      const picture = await createImageBitmap(await item.getType("image/png"));
+      return [picture.width, picture.height];
+    }""")
+    assert min(size) > 500
+    # Where the page may not copy, the reader can.
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    view.get_by_text("Copy numbers").click()
+    assert view.locator("textarea").input_value().split("\n") == [name, columns, *rows]
+    view.get_by_text("Copy picture").click()
+    assert view.locator(".tutor-by-hand img").get_attribute("alt") == name
+    assert view.locator(".tutor-by-hand a").get_attribute("download") == "attention.png"
+    view.get_by_text("Close").click()
+    assert view.locator(".tutor-by-hand").is_hidden()
 
 
 def test_own_sentence(page, python):
@@ -334,7 +455,7 @@ def test_softmax_view(page, python):
         assert f"entropy {bits[0]:.2f} bits" in readout(view)
         shown = view.locator("table").nth(1).locator("[aria-current=true] td").nth(0)
         assert shown.inner_text() == f"{bits.mean():.2f}"
-    in_kernel(page, "softmax", repr(softmax))
+    in_kernel(page, "repr(softmax)", repr(repr(softmax)))
 
 
 def test_beam_view(page, python):
@@ -415,6 +536,125 @@ def test_saved_page_works_alone(browser, python, axe, tmp_path, name):
     context.close()
 
 
+LOOKS = [("light", "none"), ("dark", "none"), ("dark", "active")]
+# What is drawn, whose place is to stay; and what sticks out of the view, though nothing scrolls.
+OUTSIDE = """(view) => [...view.querySelectorAll("*")]
+  .filter((node) => !node.closest(".tutor-scroll, .tutor-matrix, .tutor-side"))
+  .filter((node) => node.getBoundingClientRect().right > view.getBoundingClientRect().right)
+  .map((node) => node.outerHTML.slice(0, 80))"""
+
+
+@pytest.fixture(scope="module")
+def many(python):
+    """More to show: 40 tokens, a wide map, real numbers in three heads, 12 x 12 scores."""
+    torch, generator = python["torch"], python["torch"].Generator().manual_seed(0)
+
+    def attention(T, S, **more):
+        A = torch.randn(2, 8, T, S, generator=generator).mul(3).softmax(-1)
+        names = [f"token{i}" for i in range(S)]
+        recording = python["Recording"]("one", "two", names, names[:T], {"cross": list(A)})
+        return python["AttentionView"](recording, **more)
+
+    numbers = 99 * torch.randn(4, 3, generator=generator)
+    scores = torch.randn(12, 12, generator=generator)
+    return {
+        "forty": attention(40, 40, head=None),
+        "wide": attention(16, 47),
+        "slicing": python["SlicingView"](numbers, numbers.T.repeat(1, 3)[:, :6], 3),
+        "mask": python["MaskView"](scores, mask="causal"),
+    }
+
+
+def opened(browser, view, folder, **size):
+    view.save(folder / "view.html")
+    page = browser.new_page(viewport={"width": 1100, "height": 800, **size})
+    page.goto((folder / "view.html").as_uri())
+    return page
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_every_look_and_width(browser, python, axe, tmp_path, name):
+    """Nothing to complain of, nothing cut off, and nothing moves under the pointer."""
+    page = opened(browser, python[name], tmp_path)
+    view = page.locator(".tutor-view")
+    drawn = view.locator(".tutor-body, .tutor-matrices, .tutor-tree").first
+    for width in (280, 400, 700, 1400):
+        page.set_viewport_size({"width": width, "height": 1000})
+        assert view.evaluate(OUTSIDE) == []
+        top = "(node) => node.getBoundingClientRect().top + scrollY"
+        place = drawn.evaluate(top)
+        page.locator("[role=application]" if name != "softmax" else "input").first.focus()
+        for key in ("ArrowDown", "ArrowRight", "Enter", "ArrowRight", "Escape"):
+            press(page, key)
+            assert drawn.evaluate(top) == place, (width, readout(view))
+        for colours, forced in LOOKS if width > 280 else ():
+            page.emulate_media(color_scheme=colours, forced_colors=forced)
+            assert axe(page, "html") == [], (width, colours, forced)
+    page.close()
+
+
+def test_small_maps_keep_their_shape_and_the_mean_marks_its_heads(browser, many, tmp_path):
+    page = opened(browser, many["wide"], tmp_path)
+    box = page.locator("[role=option] img").first.bounding_box()
+    assert box["width"] / box["height"] == pytest.approx(47 / 16, rel=0.05)
+    page.close()
+    page = opened(browser, many["forty"], tmp_path)
+    assert page.locator("[role=option][aria-selected=true]").count() == 8
+    # At 40 tokens no grid is painted over the weights.
+    assert page.evaluate("""() => {
+      const canvas = document.querySelector(".tutor-cells canvas");
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      return data.every((value, i) => i % 4 < 3 || value === 255);
+    }""")
+    page.close()
+
+
+def test_slices_are_told_apart_without_colour(browser, many, tmp_path):
+    page = opened(browser, many["slicing"], tmp_path)
+    assert page.locator(".tutor-operator").all_inner_texts() == ["@", "="]
+    fits = "(boxes) => boxes.every((box) => box.scrollWidth <= box.clientWidth)"
+    assert page.locator(".tutor-box").evaluate_all(fits)
+    heads = "(boxes) => boxes.map((box) => getComputedStyle(box, '::after').content)"
+    page.emulate_media(forced_colors="active")
+    found = page.locator(".tutor-moving").evaluate_all(heads)
+    assert found == [f'"{c // 2}"' for _ in range(4) for c in range(6)]
+    page.close()
+
+
+def test_a_large_mask_is_small(browser, python, many, tmp_path):
+    page = opened(browser, many["mask"], tmp_path)
+    assert page.locator(".tutor-matrices").bounding_box()["height"] < 900
+    page.close()
+    page = opened(browser, python["mask"], tmp_path)
+    page.emulate_media(forced_colors="active")
+    grounds = "(boxes) => boxes.map((box) => getComputedStyle(box).backgroundColor)"
+    shown = page.locator(".tutor-weight").evaluate_all(grounds)
+    expected = [f"rgb({r}, {g}, {b})" for r, g, b in colours(python["mask"].A)]
+    assert shown == expected
+    line = "(box) => getComputedStyle(box).textDecorationLine"
+    page.get_by_text("causal", exact=True).click()
+    assert page.locator(".tutor-hidden").first.evaluate(line) == "none"
+    page.close()
+
+
+def test_the_newest_step_and_the_winner_are_in_sight(browser, python, tmp_path):
+    page, beam = opened(browser, python["beam"], tmp_path, width=700), python["beam"]
+    window = page.locator(".tutor-scroll", has=page.locator(".tutor-tree"))
+
+    def seen(node):
+        page.wait_for_timeout(30)
+        box, around = node.bounding_box(), window.bounding_box()
+        return around["x"] <= box["x"] and box["x"] + box["width"] <= around["x"] + around["width"]
+
+    assert seen(page.locator(".tutor-node.tutor-best"))
+    for _ in beam.steps[1:]:
+        page.get_by_text("Back").click()
+    for step in range(1, len(beam.steps)):
+        page.get_by_text("Next").click()
+        assert seen(page.locator(f'.tutor-node[data-column="{step}"]').first)
+    page.close()
+
+
 def test_sixty_tokens_scroll(browser, python, tmp_path):
     words = [f"token{i}" for i in range(60)]
     A = python["torch"].eye(60).expand(2, 60, 60)
@@ -434,3 +674,47 @@ def test_sixty_tokens_scroll(browser, python, tmp_path):
         assert view["x"] <= box["x"] and box["x"] + box["width"] <= view["x"] + view["width"] + 4
         assert view["y"] <= box["y"] and box["y"] + box["height"] <= view["y"] + view["height"] + 4
     page.close()
+
+
+# ---- without a kernel
+
+
+def test_a_saved_notebook_keeps_its_pictures(notebook, browser, python, tmp_path):
+    """Saved, its kernel restarted, opened again; and as HTML. Last, for it ends the kernel."""
+    page, watch = notebook
+    stills = page.locator(".tutor-still img")
+    assert (stills.count(), stills.locator("visible=true").count()) == (len(VIEWS), 0)
+    alts = [image.get_attribute("alt") for image in stills.all()]
+    assert alts[0] == python["attention"].describe() and min(map(len, alts)) > 60
+    page.evaluate("jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    view = view_of(page, "attention")
+    view.locator(".tutor-asking input").fill("A dog.")
+    told = view.get_by_text("The kernel does not answer: run the cell again.")
+    for _ in range(50):
+        page.wait_for_timeout(100)
+        view.get_by_text("Translate").click()
+        if told.count():
+            break
+    assert told.is_visible() and watch.errors == []
+
+    page.evaluate("jupyterapp.commands.execute('docmanager:save')")
+    page.reload()
+    stills.nth(len(VIEWS) - 1).wait_for()
+    assert [image.get_attribute("alt") for image in stills.all()] == alts
+    page.wait_for_function("document.querySelectorAll('.jupyter-widgets').length === 5")
+    page.get_by_text("Error displaying widget").last.wait_for(state="hidden")
+    assert stills.locator("visible=true").count() == len(VIEWS)
+    watch.errors.clear()  # JupyterLab's own, that there is no such widget
+
+    saved = page.evaluate("JSON.stringify(jupyterapp.shell.currentWidget.content.model.toJSON())")
+    exported = HTMLExporter().from_notebook_node(nbformat.reads(saved, as_version=4))[0]
+    (tmp_path / "page.html").write_text(exported, encoding="utf-8")
+    alone = browser.new_page()
+    alone.route("**/*", lambda route, request: (
+        route.continue_() if request.url.startswith(("file:", "data:")) else route.abort()
+    ))  # fmt: skip
+    alone.goto((tmp_path / "page.html").as_uri())
+    shown = alone.locator(".tutor-still img").locator("visible=true")
+    assert [image.get_attribute("alt") for image in shown.all()] == alts
+    assert shown.evaluate_all("(all) => all.every((image) => image.naturalWidth > 100)")
+    alone.close()
