@@ -1,8 +1,470 @@
-// JourneyView: one sentence all the way. Where its numbers come from: journey_source.js.
+// JourneyView: one sentence all the way. Where its numbers come from: journey_source.js; what the
+// panels draw: journey_map.js, journey_next.js, journey_layer.js, journey_head.js.
+
+const FACTORS = [0, 0.5, 1, 2];
 
 function render({ model, el }) {
   const source = makeSource(model);
-  const frame = makeFrame(el, `Journey of “${model.get("facts").text}”`);
-  frame.append(element("p", {}, `${model.get("facts").text} → ${model.get("facts").translation}`));
-  return () => source.close();
+  const frame = makeFrame(el, "Journey");
+  frame.classList.add("tutor-journey");
+  let cache = new Map(); // name of numbers -> promise, of the run that is shown
+  let busy = false; // the model runs
+  let wanted = null; // what it shall run after that
+  let number = null; // the number that is opened: { kind, s, feature }, or null
+  let drawn = 0; // counts drawings of the panel: the latest wins
+
+  /** What is shown. The panels read it, and change it by calling `act` only. */
+  const state = {
+    facts: model.get("facts"),
+    untouched: null, // facts of the same sentence and choices, with nothing switched off
+    step: 0,
+    source: 0,
+    place: "",
+    numbers(name) {
+      if (!cache.has(name)) cache.set(name, source.numbers(name));
+      return cache.get(name);
+    },
+    /** Was the same read at this step when nothing was switched off? */
+    comparable() {
+      const { facts, untouched, step } = state;
+      if (!Object.keys(facts.scales).length || !untouched) return false;
+      return facts.read.slice(0, step + 1).every((token, t) => token === untouched.read[t]);
+    },
+  };
+
+  // ---- the page
+
+  const sentence = element("input", { type: "text", spellcheck: "false", autocomplete: "off" });
+  const ask = element("button", { type: "button", onclick: translate }, "Translate");
+  sentence.addEventListener("keydown", (event) => event.key === "Enter" && translate());
+  const asking = element(
+    "div",
+    { class: "tutor-asking" },
+    element("label", { class: "tutor-chooser" }, element("span", {}, "Your sentence"), sentence),
+    ask,
+  );
+  const said = element("p", { class: "journey-said", role: "status" });
+  const back = element("button", { type: "button", "aria-label": "Step back", onclick: () => go(-1) }, "◂");
+  const forth = element("button", { type: "button", "aria-label": "Step forward", onclick: () => go(1) }, "▸");
+  const tokens = element("div", { class: "journey-written", role: "group", "aria-label": "Steps" });
+  const refreshTokens = roam(tokens);
+  const reads = element("p", { class: "journey-reading", "aria-live": "polite" });
+  const steps = element("div", { class: "journey-steps" }, back, forth, tokens);
+  const banner = element("div", { class: "journey-banner", role: "group", "aria-label": "Changes" });
+  const crumbs = element("nav", { class: "journey-crumbs", "aria-label": "Where you are" });
+  const story = element("p", { class: "journey-story", "aria-live": "polite" });
+  const factorRow = element("div", { class: "journey-factor", role: "group", "aria-label": "Factor" });
+  const panel = element("div", { class: "journey-inner" });
+  const refreshPanel = roam(panel);
+  const map = makeMap(state, { open, chooseSource });
+  const next = makeNext(state, { choose, tell });
+  const refreshNext = roam(next.node.querySelector(".journey-candidates"));
+  const opened = element("section", { class: "journey-panel", "aria-label": "Opened" });
+  opened.append(crumbs, story, factorRow, panel);
+  const help = makeHelp(
+    "Tab goes from part to part, and the arrow keys move within it. Enter goes in: from the model " +
+      "to a layer, a head, a number. Escape or Backspace goes out. Square brackets, [ and ], go " +
+      "a step back and forward.",
+  );
+  const content = element(
+    "div",
+    { class: "journey-content" },
+    asking,
+    said,
+    steps,
+    reads,
+    banner,
+    element("div", { class: "journey-whole" }, map.node, next.node),
+    element("p", { class: "journey-key" },
+      "Numbers and bars: the length of the vector that is added at the marked token. ",
+      "Small squares: heads, darker = longer."), // prettier-ignore
+    opened,
+    help,
+  );
+  frame.append(content);
+  content.addEventListener("keydown", (event) => {
+    const typing = event.target.matches('input[type="text"]');
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!typing && (event.key === "[" || event.key === "]")) {
+      event.preventDefault();
+      go(event.key === "[" ? -1 : 1);
+    }
+    const out = event.key === "Escape" || (event.key === "Backspace" && !typing);
+    if (!out || !state.place || typing) return; // from the top, Escape leads to the frame
+    event.preventDefault();
+    event.stopPropagation();
+    goOut();
+  });
+
+  // ---- what the reader does
+
+  function tell(error) {
+    said.textContent = error.message ?? String(error);
+  }
+
+  function translate() {
+    run({ text: sentence.value, written: [], scales: state.facts.scales });
+  }
+
+  function choose(id) {
+    const { facts, step } = state;
+    run({ text: facts.text, written: [...facts.target_ids.slice(0, step), id], scales: facts.scales });
+  }
+
+  function scale(place, factor) {
+    const { facts } = state;
+    const { [place]: _, ...others } = wanted?.scales ?? facts.scales;
+    const scales = factor === 1 ? others : { ...others, [place]: factor };
+    run({ text: facts.text, written: facts.written, scales });
+  }
+
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+
+  /** Run the model; what is asked for meanwhile waits, and only the latest of it. */
+  async function run(what) {
+    if (busy) {
+      wanted = what;
+      return;
+    }
+    busy = true;
+    said.textContent = source.alive ? "The model runs …" : "";
+    try {
+      const { text, written, scales } = what;
+      const known = state.untouched?.text === text && same(state.untouched.written, written);
+      if (Object.keys(scales).length && !known && source.alive) {
+        state.untouched = await source.begin(text, { written, scales: {} });
+      }
+      take(await source.begin(text, { written, scales }));
+    } catch (error) {
+      tell(error);
+    }
+    busy = false;
+    const after = wanted;
+    wanted = null;
+    if (after) await run(after);
+  }
+
+  function go(by) {
+    assign(model, { step: Math.min(Math.max(state.step + by, 0), state.facts.target.length - 1) });
+  }
+
+  function chooseSource(s) {
+    if (s === state.source) return;
+    state.source = s;
+    showPosition();
+  }
+
+  /** Go to a place. `from`: the key of what was opened, to come back to. */
+  function open(place) {
+    number = null;
+    if (place === state.place) return showPanel(true);
+    assign(model, { place });
+    showPanel(true);
+  }
+
+  function openNumber(which) {
+    const deeper = number === null;
+    number = which;
+    showPanel(deeper);
+  }
+
+  function goOut() {
+    const { place } = state;
+    if (number) {
+      const { kind, s } = number;
+      number = null;
+      return showPanel(true, `number:${kind}:${s}`);
+    }
+    const { head } = parsePlace(place);
+    const up = place.slice(0, place.lastIndexOf(head === null ? "." : ".head."));
+    const to = up.includes(".") ? up : "";
+    assign(model, { place: to });
+    showPanel(true, to ? `panel:${place}` : place);
+  }
+
+  const act = { open, scale, number: openNumber };
+
+  // ---- what is shown
+
+  const focused = () => {
+    const at = el.getRootNode().activeElement;
+    return frame.contains(at) ? at : null;
+  };
+  const find = (key) => key && frame.querySelector(`[data-key="${CSS.escape(key)}"]`);
+
+  /** Draw again, and keep the focus on what it was on. */
+  function keepFocus(draw) {
+    const at = focused();
+    const key = at?.dataset.key;
+    draw();
+    if (key && !at.isConnected) find(key)?.focus({ preventScroll: true });
+  }
+
+  /** Show the facts of a run. */
+  function take(facts) {
+    cache = new Map();
+    state.facts = facts;
+    const nothing = !Object.keys(facts.scales).length;
+    if (nothing) state.untouched = facts;
+    else if (state.untouched?.text !== facts.text) state.untouched = null;
+    state.source = Math.min(state.source, facts.source.length - 1);
+    if (number && number.s >= Math.min(facts.source.length, facts.read.length)) number = null;
+    said.textContent = facts.message;
+    sentence.value = facts.text;
+    frame.setAttribute("aria-label", `Journey of “${facts.text}”`);
+    keepFocus(() => {
+      map.build();
+      const stops = facts.target.map((token, t) =>
+        makeStop(`step:${t}`, `step ${t}: ${token}`, () => assign(model, { step: t }), {
+          class: t < facts.written.length ? "journey-by-reader" : "",
+          onfocus: () => assign(model, { step: t }),
+        }, token), // prettier-ignore
+      );
+      tokens.replaceChildren(...stops);
+      showBanner();
+      showStep();
+    });
+  }
+
+  function showStep() {
+    const { facts } = state;
+    state.step = Math.min(model.get("step"), facts.target.length - 1);
+    const { step } = state;
+    const list = [...tokens.children];
+    list.forEach((stop, t) => {
+      stop.classList.toggle("journey-now", t === step);
+      stop.classList.toggle("journey-later", t > step);
+      stop.setAttribute("aria-current", t === step ? "step" : "false");
+      stop.tabIndex = t === step ? 0 : -1;
+    });
+    const now = list[step];
+    const { scrollLeft, clientWidth } = tokens;
+    const left = now.offsetLeft - tokens.offsetLeft;
+    if (left < scrollLeft || left + now.offsetWidth > scrollLeft + clientWidth) tokens.scrollLeft = left - 40;
+    refreshTokens();
+    back.disabled = step === 0;
+    forth.disabled = step === facts.target.length - 1;
+    reads.replaceChildren(
+      `Step ${step} of ${facts.target.length - 1}: the decoder reads `,
+      element("b", {}, facts.read[step]),
+      step ? ` after ${facts.read.slice(Math.max(0, step - 4), step).join(" ")}` : "",
+      " and writes ",
+      element("b", {}, facts.target[step]),
+      ".",
+    );
+    next.show();
+    refreshNext();
+    showPosition();
+  }
+
+  function showPosition() {
+    map.show();
+    showPanel();
+  }
+
+  function showBanner() {
+    const { facts, untouched } = state;
+    const places = Object.entries(facts.scales);
+    const undo = (key, says, f) =>
+      element("button", { type: "button", class: "journey-undo", "data-key": key, onclick: f }, `${says} `,
+        element("span", { "aria-hidden": "true" }, "↶"), element("span", { class: "journey-unseen" }, "undo")); // prettier-ignore
+    const chips = places.map(([place, factor]) =>
+      undo(`undo:${place}`, `${namePlace(place)}: ${factor === 0 ? "off" : `× ${two(factor)}`}`, () => scale(place, 1)),
+    );
+    if (facts.written.length) {
+      const t = facts.written.length - 1;
+      chips.push(undo("undo:written", `you chose ${facts.target[t]} at step ${t}`, () => run({ ...facts, written: [] })));
+    }
+    banner.classList.toggle("journey-changed", chips.length > 0);
+    const lines = [element("p", {}, element("b", {}, facts.translation || "(nothing)"))];
+    if (!chips.length) lines.push(element("p", {}, "Nothing is switched off."));
+    else {
+      const all = element("button", { type: "button", "data-key": "undo:all", onclick: () => run({ text: facts.text, written: [], scales: {} }) }, "Undo all"); // prettier-ignore
+      if (places.length) {
+        const plain = untouched && untouched !== facts ? untouched.translation : null;
+        lines[0].append(
+          plain === null ? "" : plain === facts.translation ? " · the same as with nothing switched off"
+            : element("span", {}, " · with nothing switched off: ", element("i", {}, plain))); // prettier-ignore
+      }
+      lines.push(element("p", { class: "journey-chips" }, all, ...chips));
+    }
+    banner.replaceChildren(...lines);
+  }
+
+  // ---- the panel underneath
+
+  function showCrumbs() {
+    const { place } = state;
+    const { side, layer, kind, head } = place ? parsePlace(place) : {};
+    const way = [["Whole model", ""]];
+    if (place) way.push([`${side} layer ${layer}`, `${side}.${layer}`]);
+    if (kind) way.push([SUB_LAYERS[kind], `${side}.${layer}.${kind}`]);
+    if (place && head !== null) way.push([`head ${head}`, place]);
+    if (number) way.push([{ E: "a score", A: "a weight", Y: "the mix" }[number.kind], null]);
+    const here = way.length - 1;
+    crumbs.replaceChildren(
+      ...way.flatMap(([name, to], i) => [
+        ...(i ? [element("span", { "aria-hidden": "true" }, " › ")] : []),
+        i === here
+          ? element("b", { "aria-current": "location" }, name)
+          : element("button", { type: "button", "data-key": `crumb:${i}`, onclick: () => {
+              number = null;
+              assign(model, { place: to });
+              showPanel(true, to ? null : place);
+            } }, name), // prettier-ignore
+      ]),
+    );
+  }
+
+  function showFactor() {
+    const { place, facts } = state;
+    const scalable = parsePlace(place).kind;
+    factorRow.classList.toggle("journey-none", !scalable);
+    if (!scalable || factorRow.contains(focused())) {
+      if (scalable) markFactor();
+      return;
+    }
+    factorRow.replaceChildren(
+      element("span", {}, "It counts"),
+      ...FACTORS.map((f) =>
+        element("button", { type: "button", "data-factor": f, onclick: () => scale(state.place, f) },
+          f === 0 ? "0 (off)" : `× ${write(f)}`)), // prettier-ignore
+      element("input", { type: "range", min: 0, max: 2, step: 0.05, "aria-label": "Factor",
+        oninput: (event) => scale(state.place, Number(event.target.value)) }), // prettier-ignore
+      element("output", {}),
+    );
+    markFactor();
+
+    function markFactor() {
+      const factor = facts.scales[place] ?? 1;
+      for (const button of factorRow.querySelectorAll("button"))
+        button.setAttribute("aria-pressed", Number(button.dataset.factor) === factor);
+      const slider = factorRow.querySelector("input");
+      if (slider !== focused()) slider.value = factor;
+      factorRow.querySelector("output").textContent = `× ${two(factor)}`;
+    }
+  }
+
+  /** Draw what is open. `enter`: the reader came here, so the focus goes along, to `key` if given. */
+  async function showPanel(enter = false, key = null) {
+    const mine = (drawn += 1);
+    state.place = model.get("place");
+    const { place, facts } = state;
+    const follow = enter && focused() !== null;
+    map.show();
+    showCrumbs();
+    showFactor();
+    const { side, layer, kind, head } = place ? parsePlace(place) : {};
+    const hasHead = place !== "" && head !== null;
+    try {
+      let child, words;
+      if (!place) {
+        [child, words] = [drawLengths(), tellWhole()];
+      } else if (!hasHead) {
+        child = drawLayer(state, place, act);
+        if (kind === "ff") child = element("div", {}, child, await drawHidden(state, place));
+        words = tellLayer(side, layer);
+      } else {
+        const one = await loadHead(state, place);
+        if (mine !== drawn) return;
+        child = number ? drawNumber(one, number, act) : drawHead(one, act);
+        words = tellHead(one);
+      }
+      if (mine !== drawn) return;
+      story.textContent = words;
+      const at = focused();
+      const old = panel.contains(at) ? at.dataset.key : null;
+      const scrolled = panel.querySelector(".journey-keys")?.scrollTop ?? 0;
+      panel.replaceChildren(child);
+      const keys = panel.querySelector(".journey-keys");
+      if (keys) keys.scrollTop = scrolled;
+      refreshPanel();
+      if (follow) (find(key) ?? panel.querySelector(".journey-stop") ?? find(place))?.focus();
+      else if (old) find(old)?.focus({ preventScroll: true });
+    } catch (error) {
+      if (mine === drawn) tell(error);
+    }
+  }
+
+  /** The stream of both chosen tokens, layer by layer: where it starts and how long it becomes. */
+  function drawLengths() {
+    const { facts } = state;
+    const line = (side, at, token) => {
+      const kinds = side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
+      const lengths = [facts.lengths[`${side}.0.self`].before[at]];
+      for (let l = 0; l < facts.config.layers; l++)
+        for (const kind of kinds) lengths.push(facts.lengths[`${side}.${l}.${kind}`].after[at]);
+      const most = Math.max(...lengths) || 1;
+      let [up, down] = ["", ""];
+      lengths.forEach((x, i) => {
+        const [left, half] = [(i / (lengths.length - 1)) * 300, (x / most) * 24];
+        up += `${i ? "L" : "M"}${left.toFixed(1)} ${(26 - half).toFixed(1)}`;
+        down = `L${left.toFixed(1)} ${(26 + half).toFixed(1)}${down}`;
+      });
+      return element("div", { class: `journey-growth journey-${side}` },
+        element("span", { class: "journey-token" }, token),
+        element("span", { class: "journey-number" }, two(lengths[0])),
+        drawing("svg", { viewBox: "0 0 300 52", preserveAspectRatio: "none", "aria-hidden": "true" },
+          drawing("path", { class: "journey-stream", d: `${up}${down}Z` })),
+        element("span", { class: "journey-number" }, two(lengths.at(-1)))); // prettier-ignore
+    };
+    return element("div", {},
+      element("p", { class: "journey-key" }, "The residual stream through the layers: its thickness is the length of the vector."),
+      line("encoder", state.source, facts.source[state.source]),
+      line("decoder", state.step, facts.read[state.step])); // prettier-ignore
+  }
+
+  function tellWhole() {
+    const { facts, step, source: s } = state;
+    const { layers } = facts.config;
+    return (
+      `The encoder reads the source; its ${layers} ${layers === 1 ? "layer adds" : "layers add"} to the vector of ` +
+      `${facts.source[s]}. The decoder reads ${facts.read[step]} and looks at the memory in each ` +
+      `layer. The ${step === 0 ? "first" : "next"} token is ${facts.target[step]}. Open any layer.`
+    );
+  }
+
+  function tellLayer(side, layer) {
+    const { facts } = state;
+    const at = side === "encoder" ? state.source : state.step;
+    const kinds = side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
+    const subs = kinds.map((kind) => `${side}.${layer}.${kind}`);
+    const each = subs.map((sub) => two(facts.lengths[sub].adds[at]));
+    const token = (side === "encoder" ? facts.source : facts.read)[at];
+    const off = Object.keys(facts.scales).filter((p) => p.startsWith(`${side}.${layer}.`) && facts.scales[p] === 0);
+    return (
+      `${side === "encoder" ? "Encoder" : "Decoder"} layer ${layer} adds vectors of length ` +
+      `${each.slice(0, -1).join(", ")} and ${each.at(-1)} to the vector of ${token}.` +
+      (off.length ? ` Off: ${off.map((p) => namePlace(p).split(", ").slice(1).join(", ")).join("; ")}.` : "")
+    );
+  }
+
+  function tellHead(one) {
+    const best = one.A.indexOf(Math.max(...one.A));
+    const { kind, s } = number ?? {};
+    if (kind === "E") return `The score says how well the query of ${one.asks} fits the key of ${one.keys[s]}: the products of their features, summed and divided by √d_k.`;
+    if (kind === "A") return `The weight is the share of ${one.keys[s]} in what ${one.asks} takes: softmax makes the scores positive, with sum 1.`;
+    if (kind === "Y") return `The mix is the sum of all values, each times its weight; here one of its features.`;
+    return (
+      `${one.asks} asks, and ${one.keys[best]} gets most weight (${two(one.A[best])}). ` +
+      `The mix, through this head's rows of W_O, adds a vector of length ${two(one.length)}.` +
+      ((state.facts.scales[one.place] ?? 1) === 0 ? " This head is off." : "")
+    );
+  }
+
+  take(state.facts);
+  if (!source.alive) {
+    asking.hidden = true;
+    said.textContent = "A saved page: your own sentence, switching off and other tokens need the kernel.";
+  }
+  // A run from Python: the run of the page itself is taken when it answers.
+  const ends = [
+    listen(model, ["facts"], () => !busy && model.get("facts") !== state.facts && take(model.get("facts"))),
+    listen(model, ["step"], () => model.get("step") !== state.step && showStep()),
+    listen(model, ["place"], () => model.get("place") !== state.place && showPanel()),
+  ];
+  return () => {
+    source.close();
+    ends.forEach((end) => end());
+  };
 }

@@ -10,8 +10,9 @@ from traitlets import Dict, Int, Unicode, validate
 from tutor.decoding import most_probable, write
 from tutor.text.tokenizer import BOS, EOS, SPECIAL, UNK
 from tutor.trace import check_scales, heads_of, scaled, sub_layers, trace
-from tutor.views.base import READERS, Table, View, script
+from tutor.views.base import READERS, Table, View, read_file, script
 
+PARTS = ("_source", "_parts", "_map", "_next", "_layer", "_head", "")
 TOP = 12  # the most probable tokens that the page gets for each step
 
 
@@ -30,7 +31,8 @@ class JourneyView(View):
     Raises ValueError, in one sentence, for what the model cannot run.
     """
 
-    _esm = script("journey_source.js", "journey.js")
+    _esm = script(*(f"journey{part}.js" for part in PARTS))
+    _css = View._css + read_file("journey.css")
 
     facts = Dict().tag(sync=True)  # of the run that is shown, see `begin`
     step = Int().tag(**READERS)
@@ -81,7 +83,8 @@ class JourneyView(View):
         text, translation, message (what the reader should know), written, scales; source (S
         tokens), target (the T written ones), read (T, [BOS] first), source_ids, target_ids;
         config; lengths: sub-layer -> {"before", "adds", "after"}: the length of the vector at each
-        position; top: for each step [token, id, logit] of the most probable ones ([PAD], [UNK] and
+        position; heads: sub-layer -> of each head the length of its part at each position; top: for
+        each step [token, id, logit] of the most probable ones ([PAD], [UNK] and
         [BOS], which are never written, left out); log_sum_exp: of all logits of each step.
         """
         facts = self._run(text, written, scales or {})
@@ -126,6 +129,7 @@ class JourneyView(View):
             "target_ids": target,
             "config": sizes_of(model),
             "lengths": self._lengths(),
+            "heads": self._head_lengths(),
             **self._probabilities(),
         }
 
@@ -137,6 +141,17 @@ class JourneyView(View):
                 for name in ("before", "adds", "after")
             }
             for place in sub_layers(self.translator.model)
+        }
+
+    def _head_lengths(self):
+        """Of the part that each head adds to every position: sub-layer -> h lists."""
+        return {
+            place: [
+                [round(x, 4) for x in row]
+                for row in self.numbers(f"{place}.parts").norm(dim=-1).tolist()
+            ]
+            for place in sub_layers(self.translator.model)
+            if not place.endswith("ff")
         }
 
     def _probabilities(self):

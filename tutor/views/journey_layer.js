@@ -1,0 +1,130 @@
+// A layer, opened: the stream as a band, and what each sub-layer adds to it.
+
+/** The panel of a layer. `act`: { open, scale, number }. */
+function drawLayer(state, place, act) {
+  const { side, layer, kind: chosen } = parsePlace(place);
+  const { facts } = state;
+  const at = side === "encoder" ? state.source : state.step;
+  const kinds = side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
+  const subs = kinds.map((kind) => `${side}.${layer}.${kind}`);
+  const widest = Math.max(
+    ...subs.flatMap((sub) => ["before", "adds", "after"].map((n) => facts.lengths[sub][n][at])),
+  );
+  const strongest = Math.max(...subs.flatMap((s) => (facts.heads[s] ?? []).map((h) => h[at])), 0);
+  const columns = subs.map((sub) => drawSubLayer(state, sub, { at, widest, strongest, chosen }, act));
+  const node = element(
+    "div",
+    { class: `journey-columns journey-${side}`, style: `--columns: ${subs.length}` },
+    ...columns,
+  );
+  return node;
+}
+
+function drawSubLayer(state, sub, { at, widest, strongest, chosen }, act) {
+  const { facts } = state;
+  const { kind } = parsePlace(sub);
+  const { before, adds, after } = facts.lengths[sub];
+  const factor = facts.scales[sub] ?? 1;
+  const names = { before: before[at], adds: adds[at], after: after[at] };
+  const box = element(
+    "div",
+    { class: `journey-box journey-is-${kind}` },
+    makeStop(`panel:${sub}`, `${SUB_LAYERS[kind]}: open`, () => act.open(sub), {
+      class: "journey-sub",
+    }),
+  );
+  box.firstChild.append(
+    element("b", {}, SUB_LAYERS[kind]),
+    element("span", { class: "journey-number" }, factor === 0 ? "off" : `adds ${two(adds[at])}`),
+  );
+  box.append(makeSwitch(sub, state, act));
+  box.classList.toggle("journey-off", factor === 0);
+  box.classList.toggle("journey-scaled", factor !== 1);
+  box.classList.toggle("journey-open", chosen === kind);
+  (facts.heads[sub] ?? []).forEach((lengths, m) => {
+    const head = `${sub}.head.${m}`;
+    const own = facts.scales[head] ?? 1;
+    const length = lengths[at];
+    const says = `head ${m}: length ${two(length)}${sayFactor(own)}. Open`;
+    const stop = makeStop(`panel:${head}`, says, () => act.open(head), { class: "journey-row" });
+    stop.append(
+      element("span", {}, `head ${m}`),
+      makeMeter(strongest ? length / strongest : 0),
+      element("span", { class: "journey-number" }, own === 0 ? "off" : two(length)),
+    );
+    const line = element("div", { class: "journey-line" }, stop, makeSwitch(head, state, act));
+    line.classList.toggle("journey-off", own === 0);
+    box.append(line);
+  });
+  return element(
+    "div",
+    { class: `journey-column journey-is-${kind}` },
+    drawBand(names, widest, facts.config.norm_first, factor === 0),
+    box,
+  );
+}
+
+/** A part of the stream: it comes as thick as it is long; what is added flows in from below. */
+function drawBand({ before, adds, after }, widest, normFirst, off) {
+  const thick = (x) => Math.max(1, (x / widest) * 44);
+  const [y, a, b, w] = [28, thick(before) / 2, thick(after) / 2, thick(adds) / 2];
+  const stream =
+    `M0 ${y - a}H200C230 ${y - a} 230 ${y - b} 260 ${y - b}H300V${y + b}H260` +
+    `C230 ${y + b} 230 ${y + a} 200 ${y + a}H0Z`;
+  const flow =
+    `M${180 - w * 2} 84C${180 - w * 2} ${y + 30} 200 ${y} 236 ${y}V${y + Math.min(w * 2, b)}` +
+    `C214 ${y + 24} ${180 + w * 2} ${y + 36} ${180 + w * 2} 84Z`;
+  const out = `M60 ${y + a}V84`;
+  return element(
+    "div",
+    { class: "journey-band" },
+    element(
+      "p",
+      {},
+      element("span", {}, `stream ${two(before)}`),
+      element("span", {}, `${normFirst ? "" : "norm "}${two(after)}`),
+    ),
+    drawing(
+      "svg",
+      { viewBox: "0 0 300 84", preserveAspectRatio: "none", "aria-hidden": "true" },
+      drawing("path", { class: "journey-stream", d: stream }),
+      drawing("path", { class: "journey-read", d: out }),
+      ...(off ? [] : [drawing("path", { class: "journey-flow", d: flow })]),
+    ),
+    element("span", { class: "journey-reads" }, normFirst ? "LayerNorm ↓" : "reads ↓"),
+    element("span", { class: "journey-plus" }, normFirst ? "+" : "+ LayerNorm"),
+  );
+}
+
+/** The switch of a head or a sub-layer: on, off, or by how much it counts. */
+function makeSwitch(place, state, act) {
+  const factor = state.facts.scales[place] ?? 1;
+  const says = factor === 1 ? "on" : factor === 0 ? "off" : `× ${write(factor)}`;
+  return makeStop(
+    `switch:${place}`,
+    `${namePlace(place)} is ${says}: switch ${factor === 0 ? "on" : "off"}`,
+    () => act.scale(place, factor === 0 ? 1 : 0),
+    { class: "journey-switch", "aria-pressed": factor === 0, title: "switch off or on" },
+    says,
+  );
+}
+
+/** The units of a feed-forward sub-layer at one position, as bars. */
+async function drawHidden(state, sub) {
+  const at = sub.startsWith("encoder") ? state.source : state.step;
+  const { shape, data } = await state.numbers(`${sub}.hidden`); // (S or T, d_ff)
+  const row = data.subarray(at * shape[1], (at + 1) * shape[1]);
+  const best = row.indexOf(Math.max(...row));
+  return element(
+    "div",
+    { class: "journey-hidden" },
+    element(
+      "p",
+      {},
+      `The ${shape[1]} units in the middle, after ReLU: ` +
+        `${row.filter((x) => x > 0).length} are above 0; the largest is unit ${best} with ` +
+        `${two(row[best])}.`,
+    ),
+    makeStrip(row.map((x) => 2 * x - row[best]), row[best], 48), // 0 is the foot
+  );
+}

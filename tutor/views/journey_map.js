@@ -1,0 +1,121 @@
+// The whole model as a map: source, encoder, memory, decoder, and the next token beside it.
+
+/** `open(place)`: go there; `chooseSource(s)`: whose vector the encoder's boxes are about. */
+function makeMap(state, { open, chooseSource }) {
+  const node = element("div", { class: "journey-map", role: "group", "aria-label": "Whole model" });
+  const refresh = roam(node);
+  let boxes = {}; // place of a sub-layer -> { meter, number, heads }
+  let tokens = [];
+  let longest = 1; // of all vectors that are added
+  let strongest = 1; // of all heads' parts
+
+  function build() {
+    const { facts } = state;
+    const { layers, heads } = facts.config;
+    longest = Math.max(...Object.values(facts.lengths).map(({ adds }) => Math.max(...adds)));
+    strongest = Math.max(...Object.values(facts.heads).flat(2));
+    boxes = {};
+    tokens = facts.source.map((token, s) =>
+      makeStop(`source:${s}`, `source token ${s}: ${token}`, () => chooseSource(s), {
+        class: "journey-source",
+        title: token,
+        onfocus: () => chooseSource(s),
+      }),
+    );
+    tokens.forEach((stop, s) => stop.append(facts.source[s]));
+    const stack = (side) =>
+      element(
+        "div",
+        { class: `journey-stack journey-${side}`, style: `--layers: ${layers}` },
+        ...[...Array(layers).keys()].map((l) => makeLayer(side, l, heads)),
+      );
+    const part = (name, title, child) =>
+      element("div", { class: `journey-part journey-of-${name}` }, element("h4", {}, title), child);
+    node.replaceChildren(
+      part("source", "Source", element("div", { class: "journey-tokens" }, ...tokens)),
+      part("encoder", "Encoder", stack("encoder")),
+      element(
+        "div",
+        { class: "journey-memory", title: "What the encoder made of all source tokens" },
+        element("span", {}, "memory"),
+      ),
+      part("decoder", "Decoder", stack("decoder")),
+    );
+    refresh();
+  }
+
+  function makeLayer(side, l, heads) {
+    const place = `${side}.${l}`;
+    const layer = element("div", { class: "journey-layer", "data-place": place });
+    layer.append(
+      makeStop(place, `${side} layer ${l}: open`, () => open(place), { class: "journey-title" },
+        `layer ${l}`), // prettier-ignore
+    );
+    for (const kind of side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"]) {
+      const sub = `${place}.${kind}`;
+      const number = element("span", { class: "journey-number" });
+      const meter = makeMeter(0);
+      const short = kind === "ff" ? "feed-fwd" : kind;
+      const title = makeStop(sub, "", () => open(sub), { class: "journey-sub" });
+      title.append(element("span", {}, short), number, meter);
+      const squares =
+        kind === "ff"
+          ? []
+          : [...Array(heads).keys()].map((m) =>
+              makeStop(`${sub}.head.${m}`, "", () => open(`${sub}.head.${m}`), {
+                class: "journey-head",
+              }),
+            );
+      const box = element("div", { class: `journey-box journey-is-${kind}` }, title);
+      if (squares.length) box.append(element("div", { class: "journey-heads" }, ...squares));
+      boxes[sub] = { box, title, number, meter, squares };
+      layer.append(box);
+    }
+    return layer;
+  }
+
+  /** Numbers of the chosen positions; what is open and what is off. */
+  function show() {
+    const { facts, step, source, place } = state;
+    tokens.forEach((stop, s) => {
+      stop.classList.toggle("journey-now", s === source);
+      stop.setAttribute("aria-pressed", s === source);
+    });
+    for (const [sub, { box, title, number, meter, squares }] of Object.entries(boxes)) {
+      const at = sub.startsWith("encoder") ? source : step;
+      const adds = facts.lengths[sub].adds[at];
+      const factor = facts.scales[sub] ?? 1;
+      number.textContent = factor === 0 ? "off" : adds.toFixed(adds < 100 ? 1 : 0);
+      meter.style.setProperty("--share", (adds / longest).toFixed(4));
+      box.classList.toggle("journey-off", factor === 0);
+      box.classList.toggle("journey-scaled", factor !== 1);
+      const token = sub.startsWith("encoder") ? facts.source[at] : facts.read[at];
+      title.setAttribute(
+        "aria-label",
+        `${namePlace(sub)}: adds a vector of length ${two(adds)} to ${token}` + sayFactor(factor),
+      );
+      squares.forEach((square, m) => {
+        const length = facts.heads[sub][m][at];
+        const own = facts.scales[`${sub}.head.${m}`] ?? 1;
+        square.style.setProperty("--share", (length / strongest).toFixed(4));
+        square.classList.toggle("journey-off", own === 0);
+        square.classList.toggle("journey-scaled", own !== 1);
+        square.setAttribute(
+          "aria-label",
+          `${namePlace(`${sub}.head.${m}`)}: length ${two(length)}${sayFactor(own)}`,
+        );
+        square.classList.toggle("journey-open", place === `${sub}.head.${m}`);
+      });
+      box.classList.toggle("journey-open", place.startsWith(sub));
+    }
+    for (const layer of node.querySelectorAll(".journey-layer")) {
+      const here = layer.dataset.place;
+      layer.classList.toggle("journey-open", `${place}.`.startsWith(`${here}.`));
+    }
+  }
+
+  return { node, build, show };
+}
+
+const sayFactor = (factor) =>
+  factor === 1 ? "" : factor === 0 ? ", switched off" : `, counts ${two(factor)} times`;

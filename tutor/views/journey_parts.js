@@ -1,0 +1,129 @@
+// Small things of which the picture of a journey is made.
+
+/** A number with two decimals, as everywhere in this view. */
+const two = (x) => x.toFixed(2).replace("-", "\u2212");
+
+const SUB_LAYERS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
+
+/** The parts of a place: "decoder.2.cross.head.3" -> { side, layer, kind, head }. */
+function parsePlace(place) {
+  const [side, layer, kind, , head] = place.split(".");
+  return { side, layer, kind, head: head === undefined ? null : Number(head) };
+}
+
+/** A place in words: "decoder layer 2, cross-attention, head 3". */
+function namePlace(place) {
+  const { side, layer, kind, head } = parsePlace(place);
+  return [
+    `${side} layer ${layer}`,
+    ...(kind ? [SUB_LAYERS[kind]] : []),
+    ...(head === null ? [] : [`head ${head}`]),
+  ].join(", ");
+}
+
+/** Something that the arrow keys reach: a button that knows its name (`key`) and what it says. */
+function makeStop(key, says, act, attributes, ...children) {
+  const { class: name = "", ...others } = attributes;
+  return element(
+    "button",
+    {
+      type: "button",
+      class: `journey-stop ${name}`,
+      "data-key": key,
+      "aria-label": says,
+      tabindex: -1,
+      onclick: act,
+      ...others,
+    },
+    ...children,
+  );
+}
+
+/** Make `area` one stop for Tab; arrow keys lead to the nearest of its stops in their direction. */
+function roam(area) {
+  const stops = () =>
+    [...area.querySelectorAll(".journey-stop")].filter((stop) => stop.offsetParent);
+  const mark = (stop) => {
+    for (const other of area.querySelectorAll('.journey-stop[tabindex="0"]')) other.tabIndex = -1;
+    if (stop) stop.tabIndex = 0;
+  };
+  area.addEventListener("focusin", ({ target }) => target.matches(".journey-stop") && mark(target));
+  area.addEventListener("keydown", (event) => {
+    const from = event.target;
+    const way = {
+      ArrowLeft: [-1, 0],
+      ArrowRight: [1, 0],
+      ArrowUp: [0, -1],
+      ArrowDown: [0, 1],
+    }[event.key];
+    const modified = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+    if (!way || modified || !from.matches(".journey-stop")) return;
+    event.preventDefault();
+    const centre = (node) => {
+      const { left, top, width, height } = node.getBoundingClientRect();
+      return [left + width / 2, top + height / 2];
+    };
+    const [x, y] = centre(from);
+    let [best, least] = [null, Infinity];
+    for (const stop of stops()) {
+      const [dx, dy] = [centre(stop)[0] - x, centre(stop)[1] - y];
+      const along = dx * way[0] + dy * way[1];
+      const aside = Math.abs(dx * way[1]) + Math.abs(dy * way[0]);
+      const cost = along + 3 * aside;
+      if (stop !== from && along > 2 && cost < least) [best, least] = [stop, cost];
+    }
+    best?.focus();
+  });
+  /** After a drawing: one stop is reached by Tab. */
+  return () => {
+    if (!area.querySelector('.journey-stop[tabindex="0"]')) mark(stops()[0]);
+  };
+}
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An SVG element, as `element` makes HTML ones. */
+function drawing(tag, attributes, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+/** A row of numbers as bars that go up (above 0) or down (below 0) from a line. */
+function makeStrip(numbers, largest, height = 18) {
+  const [middle, room] = [height / 2, height / 2 - 1];
+  const of = largest || 1;
+  const n = numbers.length;
+  let path = "";
+  numbers.forEach((x, i) => {
+    const length = Math.max(-room, Math.min(room, (x / of) * room));
+    path += `M${i + 0.12} ${middle}v${(-length).toFixed(2)}h.76V${middle}z`;
+  });
+  return drawing(
+    "svg",
+    {
+      class: "journey-strip",
+      viewBox: `0 0 ${n} ${height}`,
+      preserveAspectRatio: "none",
+      "aria-hidden": "true",
+      style: `height: ${height}px`,
+    },
+    drawing("path", { class: "journey-axis", d: `M0 ${middle}H${n}` }),
+    drawing("path", { class: "journey-bars", d: path }),
+  );
+}
+
+/** The largest of some numbers without their signs. */
+const reach = (numbers) => numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+
+/** A bar from 0 to `share` of the width. */
+const makeMeter = (share, name = "") =>
+  element("span", { class: `journey-meter ${name}`, style: `--share: ${share.toFixed(4)}` });
+
+/** Row `r` of a slice `m` of numbers of shape (h, rows, width). */
+function rowOf({ shape, data }, m, r) {
+  const [, rows, width] = shape;
+  const start = (m * rows + r) * width;
+  return data.subarray(start, start + width);
+}
