@@ -154,12 +154,16 @@ function render({ model, el }) {
     showPosition();
   }
 
-  /** Go to a place. `from`: the key of what was opened, to come back to. */
+  /** Go in: to a layer, a sub-layer or a head. */
   function open(place) {
     number = null;
-    if (place === state.place) return showPanel(true);
-    assign(model, { place });
+    goTo(place);
     showPanel(true);
+  }
+
+  function goTo(place) {
+    state.place = place;
+    assign(model, { place });
   }
 
   function openNumber(which) {
@@ -178,7 +182,7 @@ function render({ model, el }) {
     const { head } = parsePlace(place);
     const up = place.slice(0, place.lastIndexOf(head === null ? "." : ".head."));
     const to = up.includes(".") ? up : "";
-    assign(model, { place: to });
+    goTo(to);
     showPanel(true, to ? `panel:${place}` : place);
   }
 
@@ -309,7 +313,7 @@ function render({ model, el }) {
           ? element("b", { "aria-current": "location" }, name)
           : element("button", { type: "button", "data-key": `crumb:${i}`, onclick: () => {
               number = null;
-              assign(model, { place: to });
+              goTo(to);
               showPanel(true, to ? null : place);
             } }, name), // prettier-ignore
       ]),

@@ -6,14 +6,10 @@ function makeMap(state, { open, chooseSource }) {
   const refresh = roam(node);
   let boxes = {}; // place of a sub-layer -> { meter, number, heads }
   let tokens = [];
-  let longest = 1; // of all vectors that are added
-  let strongest = 1; // of all heads' parts
 
   function build() {
     const { facts } = state;
     const { layers, heads } = facts.config;
-    longest = Math.max(...Object.values(facts.lengths).map(({ adds }) => Math.max(...adds)));
-    strongest = Math.max(...Object.values(facts.heads).flat(2));
     boxes = {};
     tokens = facts.source.map((token, s) =>
       makeStop(`source:${s}`, `source token ${s}: ${token}`, () => chooseSource(s), {
@@ -30,7 +26,7 @@ function makeMap(state, { open, chooseSource }) {
         ...[...Array(layers).keys()].map((l) => makeLayer(side, l, heads)),
       );
     const part = (name, title, child) =>
-      element("div", { class: `journey-part journey-of-${name}` }, element("h4", {}, title), child);
+      element("div", { class: `journey-part journey-of-${name}` }, element("p", { class: "journey-heading" }, title), child);
     node.replaceChildren(
       part("source", "Source", element("div", { class: "journey-tokens" }, ...tokens)),
       part("encoder", "Encoder", stack("encoder")),
@@ -77,33 +73,40 @@ function makeMap(state, { open, chooseSource }) {
   /** Numbers of the chosen positions; what is open and what is off. */
   function show() {
     const { facts, step, source, place } = state;
+    const at = (sub) => (sub.startsWith("encoder") ? source : step);
+    const longest = Math.max(
+      ...Object.entries(facts.lengths).map(([sub, { adds }]) => adds[at(sub)]),
+    );
+    const strongest = Math.max(
+      ...Object.entries(facts.heads).flatMap(([sub, heads]) => heads.map((head) => head[at(sub)])),
+    );
     tokens.forEach((stop, s) => {
       stop.classList.toggle("journey-now", s === source);
       stop.setAttribute("aria-pressed", s === source);
     });
     for (const [sub, { box, title, number, meter, squares }] of Object.entries(boxes)) {
-      const at = sub.startsWith("encoder") ? source : step;
-      const adds = facts.lengths[sub].adds[at];
+      const adds = facts.lengths[sub].adds[at(sub)];
       const factor = facts.scales[sub] ?? 1;
       number.textContent = factor === 0 ? "off" : adds.toFixed(adds < 100 ? 1 : 0);
-      meter.style.setProperty("--share", (adds / longest).toFixed(4));
+      meter.style.setProperty("--share", (adds / (longest || 1)).toFixed(4));
       box.classList.toggle("journey-off", factor === 0);
       box.classList.toggle("journey-scaled", factor !== 1);
-      const token = sub.startsWith("encoder") ? facts.source[at] : facts.read[at];
+      const token = sub.startsWith("encoder") ? facts.source[source] : facts.read[step];
       title.setAttribute(
         "aria-label",
         `${namePlace(sub)}: adds a vector of length ${two(adds)} to ${token}` + sayFactor(factor),
       );
       squares.forEach((square, m) => {
-        const length = facts.heads[sub][m][at];
+        const length = facts.heads[sub][m][at(sub)];
         const own = facts.scales[`${sub}.head.${m}`] ?? 1;
-        square.style.setProperty("--share", (length / strongest).toFixed(4));
+        square.style.setProperty("--share", (length / (strongest || 1)).toFixed(4));
         square.classList.toggle("journey-off", own === 0);
         square.classList.toggle("journey-scaled", own !== 1);
         square.setAttribute(
           "aria-label",
           `${namePlace(`${sub}.head.${m}`)}: length ${two(length)}${sayFactor(own)}`,
         );
+        square.title = `head ${m}: ${own === 0 ? "off" : two(length)}`;
         square.classList.toggle("journey-open", place === `${sub}.head.${m}`);
       });
       box.classList.toggle("journey-open", place.startsWith(sub));

@@ -13,7 +13,7 @@ function makeNext(state, { choose, tell }) {
     makeSlider("top-k", 1, 51, 1, 51, (k) => (k > 50 ? "all" : String(k))),
     makeSlider("top-p", 0.05, 1, 0.05, 1, two),
   ];
-  const title = element("h4", {});
+  const title = element("p", { class: "journey-heading" });
   const list = element("div", { class: "journey-candidates", role: "group" });
   const rows = [...Array(SHOWN + 1).keys()].map(() => {
     const name = element("span", { class: "journey-token" });
