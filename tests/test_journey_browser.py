@@ -99,15 +99,23 @@ def chance(page):
     return shown(page.locator(".journey-chosen .journey-number"))
 
 
+def below(page):
+    """How far below the view's top edge the map and the opened panel stand."""
+    return page.evaluate(
+        """['.tutor-view', '.journey-map', '.journey-panel'].map(
+          (name) => document.querySelector(name).getBoundingClientRect().top
+        ).map((y, i, all) => y - all[0])"""
+    )
+
+
 def test_keys_lead_down_to_a_number_and_up_again(page, expected):
     panel = page.locator(".journey-inner")
     key(page, "decoder.2").focus()
     page.keyboard.press("Enter")
     assert focus_in(page, panel) == "panel:decoder.2.self"
     assert where(page) == ["Whole model", "decoder layer 2"]
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
+    for name in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown"):  # past the switch
+        page.keyboard.press(name)
     assert focus_in(page, panel) == "panel:decoder.2.cross.head.1"
     page.keyboard.press("Enter")
     key(page, "number:E:0").wait_for()
@@ -152,12 +160,12 @@ def test_the_map_shows_the_lengths_of_the_run(page, expected):
 
 def test_what_is_off_is_said_and_can_be_undone(page, expected):
     before = chance(page)
-    top = key(page, "decoder.3").bounding_box()["y"]
+    top = below(page)
     key(page, "decoder.2.cross").click()
     key(page, "switch:decoder.2.cross").click()
     undo = key(page, "undo:decoder.2.cross")
     undo.wait_for()
-    assert key(page, "decoder.3").bounding_box()["y"] == top  # nothing jumps
+    assert below(page) == top  # nothing jumps
     changed = JourneyView(expected.translator, TEXT, scales={"decoder.2.cross": 0}, step=2)
     assert page.locator(".journey-banner b").inner_text() == changed.facts["translation"]
     assert page.locator(".journey-banner i").inner_text() == expected.facts["translation"]
@@ -238,7 +246,7 @@ def test_every_level_is_accessible_and_fits(browser, expected, axe, scheme, tmp_
     for place in ("", "decoder.2", "decoder.2.ff", "decoder.1.self.head.0", "number:E:1"):
         if place:
             key(page, place).click()
-        for width in (400, 700, 1400):
+        for width in (400, 700, 1400) if place in ("", "decoder.1.self.head.0") else (400,):
             page.set_viewport_size({"width": width, "height": 900})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             if axe:

@@ -204,7 +204,7 @@ def test_every_kind_of_model_has_every_number(opened, tmp_path, sizes):
     ):  # fmt: skip
         there = page.ask("begin", text, {"written": written, "scales": scales})
         here = view.begin(text, written, scales)
-        for name in ("lengths", "log_sum_exp", "top"):
+        for name in ("lengths", "heads", "log_sum_exp", "top"):
             assert flat(there.pop(name)) == pytest.approx(flat(here.pop(name)), abs=2e-4), name
         sizes = {name: there["config"][name] for name in here["config"]}
         assert there | {"config": sizes} == here

@@ -72,7 +72,7 @@ function drawHead(one, act) {
     element("div", { class: "journey-key-row journey-names" }, ...names.map((n) => cell("", n)));
   return element(
     "div",
-    { class: `journey-inside journey-${one.side}` },
+    { class: `journey-inside journey-${one.side} journey-is-${one.kind}` },
     element(
       "div",
       { class: "journey-key-row journey-query" },

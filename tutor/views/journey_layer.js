@@ -74,7 +74,7 @@ function drawBand({ before, adds, after }, widest, normFirst, off) {
   const flow =
     `M${180 - w * 2} 84C${180 - w * 2} ${y + 30} 200 ${y} 236 ${y}V${y + Math.min(w * 2, b)}` +
     `C214 ${y + 24} ${180 + w * 2} ${y + 36} ${180 + w * 2} 84Z`;
-  const out = `M60 ${y + a}V84`;
+  const out = `M24 ${y + a}V84`;
   return element(
     "div",
     { class: "journey-band" },

@@ -10,6 +10,7 @@ function makeMap(state, { open, chooseSource }) {
   function build() {
     const { facts } = state;
     const { layers, heads } = facts.config;
+    node.classList.toggle("journey-tall", layers > 4);
     boxes = {};
     tokens = facts.source.map((token, s) =>
       makeStop(`source:${s}`, `source token ${s}: ${token}`, () => chooseSource(s), {

@@ -15,7 +15,7 @@ function makeNext(state, { choose, tell }) {
   ];
   const title = element("p", { class: "journey-heading" });
   const list = element("div", { class: "journey-candidates", role: "group" });
-  const rows = [...Array(SHOWN + 1).keys()].map(() => {
+  const rows = [...Array(SHOWN).keys()].map(() => {
     const name = element("span", { class: "journey-token" });
     const meter = element("span", { class: "journey-meter journey-wide" });
     const number = element("span", { class: "journey-number" });
@@ -40,7 +40,7 @@ function makeNext(state, { choose, tell }) {
   );
   let logits = null; // of all tokens, once the sliders ask for them
   let logitsOf = null; // the facts and the step they belong to
-  let shares = []; // [{ token, id, share }], most probable first
+  let shares = []; // [{ token, id, share }]: the most probable, and the one that is written
 
   function makeSlider(name, min, max, step, value, says) {
     const input = element("input", { type: "range", min, max, step, value, oninput: show });
@@ -120,7 +120,7 @@ function makeNext(state, { choose, tell }) {
     if (!shares.some(({ id }) => id === wrote)) {
       const there = top.find(([, id]) => id === wrote);
       const share = shaped ? (shaped.get(wrote) ?? 0) : there ? chance(there[2]) : 0;
-      shares.push({ token: facts.target[step], id: wrote, share });
+      shares.splice(SHOWN - 1, 1, { token: facts.target[step], id: wrote, share });
     }
     title.textContent = "Next token";
     list.setAttribute("aria-label", `Next token after ${facts.read[step]}`);
@@ -152,10 +152,9 @@ function makeNext(state, { choose, tell }) {
     node.classList.toggle("journey-compared", Boolean(before));
     const rest = shaped
       ? `${shaped.size} of ${facts.config.vocab_size} tokens left.`
-      : `The other ${facts.config.vocab_size - SHOWN} tokens share ` +
-        `${two(Math.max(0, 1 - shares.slice(0, SHOWN).reduce((a, { share }) => a + share, 0)))}.`;
+      : `The other ${facts.config.vocab_size - shares.length} tokens share ` +
+        `${two(Math.max(0, 1 - shares.reduce((a, { share }) => a + share, 0)))}.`;
     if (readout.textContent !== rest) readout.textContent = rest;
-    draw.disabled = plain.disabled = false;
   }
 
   /** One token at random, by the shares that are shown, as a sampling decoder would. */
@@ -167,7 +166,7 @@ function makeNext(state, { choose, tell }) {
       let left = Math.random();
       for (const [id, share] of shape()) {
         left -= share;
-        if (left <= 0) return choose(id, facts === state.facts);
+        if (left <= 0) return choose(id);
       }
     }, tell);
   }

@@ -82,6 +82,7 @@ export class Trace {
       target_ids: target,
       config: { layers: config.num_layers, heads: config.num_heads, ...config },
       lengths: this.lengths(),
+      heads: this.headLengths(),
       ...this.next(tokenizer),
     };
   }
@@ -159,6 +160,20 @@ export class Trace {
         }),
       );
     return lengths;
+  }
+
+  /** For each attention the length of each row of what each of its heads adds. */
+  headLengths() {
+    const heads = {};
+    for (const [place, { attention }] of this.sub_layers) {
+      if (!attention) continue;
+      const parts = this.parts(place); // (h, T, d_model)
+      heads[place] = Array.from({ length: parts.shape[0] }, (_, i) => {
+        const X = head(parts, i); // (T, d_model)
+        return Array.from({ length: X.shape[0] }, (_, t) => Math.hypot(...row(X, t)));
+      });
+    }
+    return heads;
   }
 
   /** The most probable next tokens of every step, and what makes probabilities of all logits. */
