@@ -280,16 +280,16 @@ function render({ model, el }) {
       chips.push(undo("undo:written", `you chose ${facts.target[t]} at step ${t}`, () => run({ ...facts, written: [] })));
     }
     banner.classList.toggle("journey-changed", chips.length > 0);
-    const lines = [element("p", {}, element("b", {}, facts.translation || "(nothing)"))];
-    if (!chips.length) lines.push(element("p", {}, "Nothing is switched off."));
-    else {
-      const all = element("button", { type: "button", "data-key": "undo:all", onclick: () => run({ text: facts.text, written: [], scales: {} }) }, "Undo all"); // prettier-ignore
-      if (places.length) {
-        const plain = untouched && untouched !== facts ? untouched.translation : null;
-        lines[0].append(
-          plain === null ? "" : plain === facts.translation ? " · the same as with nothing switched off"
-            : element("span", {}, " · with nothing switched off: ", element("i", {}, plain))); // prettier-ignore
-      }
+    const plain = places.length && untouched && untouched !== facts ? untouched.translation : null;
+    const line = (...children) => element("p", { class: "journey-cut" }, ...children);
+    const lines = [line(element("b", { title: facts.translation }, facts.translation || "(nothing)"))];
+    if (!places.length) lines.push(line("Nothing is switched off."));
+    else if (plain === null) lines.push(line("Something is switched off or scaled."));
+    else if (plain === facts.translation) lines.push(line("The same as with nothing switched off."));
+    else lines.push(line("With nothing switched off: ", element("i", { title: plain }, plain)));
+    if (chips.length) {
+      const undoAll = () => run({ text: facts.text, written: [], scales: {} });
+      const all = element("button", { type: "button", "data-key": "undo:all", onclick: undoAll }, "Undo all");
       lines.push(element("p", { class: "journey-chips" }, all, ...chips));
     }
     banner.replaceChildren(...lines);
