@@ -84,6 +84,12 @@ def test_facts_agree_with_the_numbers(view):
             X = view.numbers(f"{place}.{name}")
             assert found == pytest.approx(X.square().sum(-1).sqrt().tolist(), rel=1e-4, abs=1e-4)
     assert set(view.facts["lengths"]) > {"encoder.3.ff", "decoder.3.cross"}
+    for place, heads in view.facts["heads"].items():
+        parts = view.numbers(f"{place}.parts")  # (h, T, d_model)
+        torch.testing.assert_close(
+            torch.tensor(heads), parts.square().sum(-1).sqrt(), atol=1e-4, rtol=1e-4
+        )
+    assert len(view.facts["heads"]) == 12
 
 
 @settings(max_examples=15)
@@ -136,9 +142,10 @@ def test_one_pass_is_enough_where_the_translation_stays(view, monkeypatch):
 def test_what_the_page_asks(view, translator):
     answer, _ = ask(view, begin={"text": "Two dogs.", "written": [300], "scales": OFF})
     assert answer["facts"] == view.facts and view.written == [300] and view.scales == OFF
-    answer, [data] = ask(view, numbers="encoder.1.self.A")
-    assert answer["shape"] == [4, len(view.facts["source"])] + [len(view.facts["source"])]
-    A = torch.tensor(np.frombuffer(data, "<f4")).reshape(answer["shape"])
+    answer, [data, _] = ask(view, numbers=["encoder.1.self.A", "encoder.out"])
+    S = len(view.facts["source"])
+    assert answer["shapes"] == [[4, S, S], [S, 128]]
+    A = torch.tensor(np.frombuffer(data, "<f4")).reshape(answer["shapes"][0])
     assert A.equal(view.numbers("encoder.1.self.A"))
     assert ask(view, tokens=[3, 300])[0]["tokens"] == translator.tokenizer.readable([3, 300])
 
@@ -153,9 +160,9 @@ def test_what_the_page_asks(view, translator):
         ({"begin": {"text": TEXT, "written": "no"}}, "whole numbers from 3 to 3999."),
         ({"begin": {"text": TEXT, "scales": {"x": 0}}}, 'head, "decoder.2.cross.head.3".'),
         ({"begin": {"text": TEXT, "scales": {PLACES[0]: "a"}}}, "to 100, not 'a'."),
-        ({"numbers": "encoder.9.self.A"}, "no numbers called 'encoder.9.self.A'."),
-        ({"numbers": "logits.99"}, "no numbers called 'logits.99'."),
-        ({"numbers": 3}, "is a text, not 3."),
+        ({"numbers": ["encoder.out", "encoder.9.self.A"]}, "no numbers called 'encoder.9.self.A'."),
+        ({"numbers": ["logits.99"]}, "no numbers called 'logits.99'."),
+        ({"numbers": [3]}, "is a text, not 3."),
         ({"tokens": [-1]}, "whole numbers from 0 to 3999."),
         ({}, "A question is begin, numbers or tokens."),
     ],
@@ -238,16 +245,22 @@ def page():
 
 
 def test_the_source_pairs_questions_and_answers(page):
-    page.evaluate("""() => {
-      globalThis.both = Promise.all([source.numbers("a"), source.tokens([3])]);
-      const [first, second] = sent.splice(0);
+    page.evaluate("""async () => {
+      const asked = [source.numbers("a"), source.numbers("b"), source.tokens([3])];
+      globalThis.all = Promise.all(asked);
+      await null; // names that are asked for at one go are one question
+      const [tokens, { ask, numbers }] = sent.splice(0);
+      globalThis.names = numbers;
       answer({ answer: "another page 1", tokens: ["wrong"] });
-      answer({ answer: second.ask, tokens: ["right"] });
-      const data = new DataView(new Float32Array([1, 2]).buffer);
-      answer({ answer: first.ask, shape: [2], }, [data]);
+      answer({ answer: tokens.ask, tokens: ["right"] });
+      const data = (...x) => new DataView(new Float32Array(x).buffer);
+      answer({ answer: ask, shapes: [[2], [1]] }, [data(1, 2), data(3)]);
     }""")
-    numbers, tokens = page.evaluate("both.then(([x, t]) => [{ ...x, data: [...x.data] }, t])")
-    assert (numbers, tokens) == ({"shape": [2], "data": [1, 2]}, ["right"])
+    a, b, tokens = page.evaluate(
+        "all.then(([a, b, t]) => [...[a, b].map((x) => ({ ...x, data: [...x.data] })), t])"
+    )
+    assert (a, b) == ({"shape": [2], "data": [1, 2]}, {"shape": [1], "data": [3]})
+    assert (tokens, page.evaluate("names")) == (["right"], ["a", "b"])
     page.evaluate("""() => {
       asked("begin", "A dog.", { scales: { place: 0 } });
       globalThis.question = sent.pop();
@@ -268,7 +281,7 @@ def test_a_kernel_that_is_gone_is_told(page):
     assert page.evaluate("globalThis.outcome") is None
     page.clock.fast_forward(2_000)
     assert page.evaluate("told") == gone
-    page.evaluate("answer({ answer: sent.pop().ask, shape: [] })")  # too late: nobody waits
+    page.evaluate("answer({ answer: sent.pop().ask, shapes: [] })")  # too late: nobody waits
     page.evaluate("source.close()")
     assert page.evaluate("handlers.size") == 0
 

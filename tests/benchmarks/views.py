@@ -50,6 +50,16 @@ OWN_SENTENCES = (  # none of them twice running
     "Children play in the snow near a tree.",
     "A man is riding a horse.",
 )
+JOURNEY = """
+import torch
+from tutor import load_pretrained
+from tutor.views import JourneyView
+
+translator = load_pretrained()
+text = " ".join(["A man is riding a white horse on the beach"] * 4)
+[ids] = translator.encode([text])
+JourneyView(translator, text, written=ids[:40])
+"""
 # Every key press is stamped by the browser; a message posted from an animation frame is delivered
 # once that frame is painted.
 STOPWATCH = """() => {
@@ -78,6 +88,24 @@ ALL_RENDERED = """(outputs) =>
   document.querySelectorAll(".jp-CodeCell .jp-RenderedHTML").length >= outputs"""
 ALTS = """() => [...document.querySelectorAll(".jp-CodeCell .jp-OutputArea img")]
   .map((picture) => (picture.getAttribute("alt") || "").trim())"""
+
+
+# The same for a part of a journey: from the key to the frame after the part was drawn again.
+WAIT_FOR_PART = """(part) => {
+  const view = document.querySelector(".tutor-journey");
+  const begin = (event) => { window.began = event.timeStamp; };
+  view.addEventListener("keydown", begin, { once: true, capture: true });
+  const watch = new MutationObserver(() => {
+    watch.disconnect();
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => { window.took = performance.now() - window.began; };
+      channel.port2.postMessage(null);
+    });
+  });
+  window.took = 0;
+  watch.observe(view.querySelector(part), { childList: true, subtree: true, attributes: true });
+}"""
 
 
 def presses(page, target, count):
@@ -128,6 +156,53 @@ def alt_missing(page, address, folder):
         print(f"  {path.stem}: {len(alts)} pictures in outputs, {without} without alt")
         missing += without
     return missing
+
+
+def journey_in_browser(browser):
+    """A journey in the notebook: ms for an own sentence, ms of the slowest step at 40 tokens."""
+
+    def took(key, part):
+        page.evaluate(WAIT_FOR_PART, part)
+        page.keyboard.press(key)
+        page.wait_for_function("window.took > 0")
+        times = page.evaluate("window.took")
+        page.wait_for_timeout(50)
+        return times
+
+    def at(key):
+        page.locator(f'[data-key="{key}"]').focus()
+
+    with tempfile.TemporaryDirectory() as folder, lab.jupyterlab(folder, [JOURNEY]) as address:
+        page = browser.new_page(viewport={"width": 1300, "height": 1000})
+        lab.run_all(page, address)
+        page.locator(".tutor-journey").wait_for()
+        steps = {name: [] for name in ("step", "source", "head", "score", "feature", "temperature")}
+        at("step:0")
+        steps["step"] = [took("]", ".journey-reading") for _ in range(20)]
+        at("source:0")
+        steps["source"] = [took("ArrowDown", ".journey-map") for _ in range(20)]
+        for layer in range(4):
+            for kind in ("decoder.{}.self", "decoder.{}.cross", "encoder.{}.self"):
+                at(f"{kind.format(layer)}.head.1")  # its numbers are asked for now
+                page.wait_for_timeout(100)
+                steps["head"].append(took("Enter", ".journey-inner"))
+                at("number:E:3")
+                steps["score"].append(took("Enter", ".journey-inner"))
+                steps["feature"].append(took("ArrowRight", ".journey-note"))
+                for _ in range(4):
+                    took("Escape", ".journey-inner")
+        page.get_by_label("temperature").focus()
+        took("ArrowRight", ".journey-candidates")  # asks for the logits
+        steps["temperature"] = [took("ArrowRight", ".journey-candidates") for _ in range(12)]
+        medians = {name: statistics.median(times) for name, times in steps.items()}
+        print("  40 tokens:", ", ".join(f"{n} {ms:.0f}" for n, ms in medians.items()), "ms")
+        own = []
+        for text in 5 * OWN_SENTENCES:
+            page.locator(".tutor-asking input").fill(text)
+            own.append(took("Enter", ".journey-written"))
+        print(f"  a journey of one's own: {min(own):.0f} to {max(own):.0f} ms")
+        page.close()
+    return round(statistics.median(own)), round(max(medians.values()), 1)
 
 
 def kilobytes():
@@ -194,6 +269,7 @@ def main():
             found = None if axe is None else lab.violations(page, axe)
             result["alt_missing"] = alt_missing(page, address, folder)
             page.close()
+        result["journey_own_sentence_ms"], result["journey_step_ms"] = journey_in_browser(browser)
     print("\n".join([*(found or ()), *watch.errors, *watch.outside]))
     result["kilobytes"] = round(kilobytes())
     result["journey_kernel_ms"], result["journey_megabytes"] = journey()

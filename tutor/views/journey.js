@@ -21,7 +21,11 @@ function render({ model, el }) {
     source: 0,
     place: "",
     numbers(name) {
-      if (!cache.has(name)) cache.set(name, source.numbers(name));
+      if (!cache.has(name)) {
+        const [mine, answer] = [cache, source.numbers(name)];
+        cache.set(name, answer);
+        answer.catch(() => mine.delete(name)); // to be asked for again
+      }
       return cache.get(name);
     },
     /** Was the same read at this step when nothing was switched off? */
@@ -95,6 +99,14 @@ function render({ model, el }) {
     event.stopPropagation();
     goOut();
   });
+
+  // Who looks at a head is likely to open it: its numbers are asked for in time.
+  const expect = ({ target }) => {
+    const place = target.closest?.(".journey-stop")?.dataset.key?.replace("panel:", "") ?? "";
+    if (/^[a-z]+\.\d+\.[a-z]+\.head\./.test(place)) askForHeads(state, place).catch(() => {});
+  };
+  content.addEventListener("focusin", expect);
+  content.addEventListener("pointerover", expect);
 
   // ---- what the reader does
 
@@ -383,7 +395,13 @@ function render({ model, el }) {
       const keys = panel.querySelector(".journey-keys");
       if (keys) keys.scrollTop = scrolled;
       refreshPanel();
-      if (follow) (find(key) ?? panel.querySelector(".journey-stop") ?? find(place))?.focus();
+      if (follow) 
+        (
+          find(key) ??
+          panel.querySelector(".journey-slot.journey-now") ??
+          panel.querySelector(".journey-stop") ??
+          find(place)
+        )?.focus();
       else if (old) find(old)?.focus({ preventScroll: true });
     } catch (error) {
       if (mine === drawn) tell(error);

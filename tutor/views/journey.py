@@ -187,16 +187,17 @@ class JourneyView(View):
         """Send what the page asks for, or say in one sentence why not.
 
         A question is {"ask": its name} with one of "begin": {text, written, scales}, "numbers": a
-        name, "tokens": ids. The answer is {"answer": that name} with "facts", "shape" and a buffer
-        of float32, "tokens" or "error".
+        list of names, "tokens": ids. The answer is {"answer": that name} with "facts", "shapes" and
+        as many buffers of float32, "tokens" or "error".
         """
         answer, buffers = {"answer": question.get("ask")}, None
         try:
             if "begin" in question:
                 answer["facts"] = self.begin(**question["begin"])
             elif "numbers" in question:
-                X = self.numbers(question["numbers"])
-                answer["shape"], buffers = list(X.shape), [X.numpy().astype("<f4").tobytes()]
+                found = [self.numbers(name) for name in question["numbers"]]
+                answer["shapes"] = [list(X.shape) for X in found]
+                buffers = [X.numpy().astype("<f4").tobytes() for X in found]
             elif "tokens" in question:
                 ids = question["tokens"]
                 check_list_of_ids(ids, 0, self.translator.model.config.vocab_size)

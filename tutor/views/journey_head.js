@@ -1,13 +1,17 @@
 // A head, opened: scores, mask, softmax and mix, row by row; and one number with its formula.
 
+/** All numbers of the heads of a place, of one sub-layer: Q, K, V, E, A, Y. */
+function askForHeads(state, place) {
+  const sub = place.replace(/\.head\..*/, "");
+  return Promise.all(["Q", "K", "V", "E", "A", "Y"].map((name) => state.numbers(`${sub}.${name}`)));
+}
+
 /** The numbers of a head at one position, all that the panels below draw. */
 async function loadHead(state, place) {
   const { side, kind, head } = parsePlace(place);
   const sub = place.replace(/\.head\..*/, "");
   const at = side === "encoder" ? state.source : state.step;
-  const [Q, K, V, E, A, Y] = await Promise.all(
-    ["Q", "K", "V", "E", "A", "Y"].map((name) => state.numbers(`${sub}.${name}`)),
-  );
+  const [Q, K, V, E, A, Y] = await askForHeads(state, place);
   const { facts } = state;
   const keys = side === "decoder" && kind === "self" ? facts.read : facts.source;
   return {
@@ -150,8 +154,10 @@ function drawNumber(one, number, act) {
       onpointerenter: tell(i),
     }),
   );
-  tell(kind === "A" ? s : 0)();
-  slots[kind === "A" ? s : 0].classList.add("journey-now");
+  // Where the reader begins: at the first product, the chosen weight, the largest share of a mix.
+  const first = kind === "E" ? 0 : kind === "A" ? s : A.indexOf(Math.max(...A));
+  tell(first)();
+  slots[first].classList.add("journey-now");
   const step = (by) => () =>
     act.number({ ...number, feature: (feature + by + Y.length) % Y.length });
   const pages = [

@@ -56,6 +56,7 @@ function drawSubLayer(state, sub, { at, widest, strongest, chosen }, act) {
     line.classList.toggle("journey-off", own === 0);
     box.append(line);
   });
+  if (kind === "ff") box.append(element("p", {}, `${facts.config.d_ff} units in the middle`));
   return element(
     "div",
     { class: `journey-column journey-is-${kind}` },
@@ -117,7 +118,7 @@ async function drawHidden(state, sub) {
   const best = row.indexOf(Math.max(...row));
   return element(
     "div",
-    { class: "journey-hidden" },
+    { class: `journey-hidden journey-${sub.split(".")[0]}` },
     element(
       "p",
       {},
@@ -125,6 +126,6 @@ async function drawHidden(state, sub) {
         `${row.filter((x) => x > 0).length} are above 0; the largest is unit ${best} with ` +
         `${two(row[best])}.`,
     ),
-    makeStrip(row.map((x) => 2 * x - row[best]), row[best], 48), // 0 is the foot
+    makeStrip(row, row[best], 48, true),
   );
 }

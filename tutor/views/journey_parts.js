@@ -90,9 +90,13 @@ function drawing(tag, attributes, ...children) {
   return node;
 }
 
-/** A row of numbers as bars that go up (above 0) or down (below 0) from a line. */
-function makeStrip(numbers, largest, height = 18) {
-  const [middle, room] = [height / 2, height / 2 - 1];
+/** A row of numbers as bars that go up (above 0) or down (below 0) from a line.
+ *
+ * `foot`: the line is at the bottom, for numbers that are never below 0.
+ */
+function makeStrip(numbers, largest, height = 18, foot = false) {
+  const middle = foot ? height - 1 : height / 2;
+  const room = foot ? height - 2 : height / 2 - 1;
   const of = largest || 1;
   const n = numbers.length;
   let path = "";

@@ -44,15 +44,30 @@ function kernelSource(model) {
     else resolve({ ...content, buffers });
   }
 
+  let batch = null; // { names, answer }: names that are asked for at one go are one question
+
+  function numbers(name) {
+    if (!batch) {
+      const names = [];
+      const answer = Promise.resolve().then(() => {
+        batch = null;
+        return ask({ numbers: names });
+      });
+      batch = { names, answer };
+    }
+    const i = batch.names.push(name) - 1;
+    return batch.answer.then(({ shapes, buffers }) => ({
+      shape: shapes[i],
+      data: floats(buffers[i]),
+    }));
+  }
+
   model.on("msg:custom", hear);
   return {
     alive: true,
     begin: async (text, { written = [], scales = {} } = {}) =>
       (await ask({ begin: { text, written, scales } })).facts,
-    numbers: async (name) => {
-      const { shape, buffers } = await ask({ numbers: name });
-      return { shape, data: floats(buffers[0]) };
-    },
+    numbers,
     tokens: async (ids) => (await ask({ tokens: ids })).tokens,
     close: () => model.off("msg:custom", hear),
   };
