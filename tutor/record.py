@@ -89,7 +89,7 @@ def record_attention(model):
             listen("decoder", layer.self_attention)
             listen("cross", layer.cross_attention)
         elif hasattr(layer, "self_attention"):
-            listen("encoder", layer.self_attention)
+            listen(getattr(layer, "kind", "encoder"), layer.self_attention)
     try:
         with uncompiled():
             yield attention

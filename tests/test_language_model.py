@@ -1,0 +1,136 @@
+"""The language model: packing, cache and padding, each against every text alone."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pytorch_twins import random_ids
+from torch.nn import functional as F
+
+from tutor import EncoderLayer, causal_mask, record_attention
+from tutor.attention import PAD
+from tutor.language_model import Cache, LanguageModel, LanguageModelConfig, places_of
+from tutor.proof import equal
+from tutor.text.packing import fill_rows, pack
+from tutor.text.tokenizer import BOS, EOS
+
+SEEDS = st.integers(0, 10_000)
+DOCUMENTS = st.lists(st.lists(st.integers(4, 11), max_size=6), min_size=1, max_size=7)
+
+
+def small_model(seed=0, **changes):
+    torch.manual_seed(seed)
+    sizes = {"d_model": 8, "num_heads": 2, "d_ff": 12, "max_len": 16, "dropout": 0.0, **changes}
+    return LanguageModel(LanguageModelConfig(12, **sizes)).double()
+
+
+@settings(max_examples=10)
+@given(seed=SEEDS, norm_first=st.booleans(), positions=st.sampled_from(["learned", "sinusoidal"]))
+def test_it_is_an_encoder_that_sees_no_future(seed, norm_first, positions):
+    model = small_model(seed, norm_first=norm_first, positions=positions)
+    layers = [EncoderLayer(8, 2, 12, 0.0, norm_first).double() for _ in model.layers]
+    for ours, theirs in zip(model.layers, layers, strict=True):
+        theirs.load_state_dict(ours.state_dict())
+    ids = torch.randint(1, 12, (2, 5))
+    X = model.embedding(ids) * 8**0.5 + model.positions.table[:5]
+    for layer in layers:
+        X = layer(X, causal_mask(5))
+    assert equal(model(ids), model.norm(X) @ model.embedding.weight.T)
+
+
+@settings(max_examples=15)
+@given(documents=DOCUMENTS, seed=SEEDS, length=st.integers(7, 16))
+def test_packed_documents_are_read_as_if_alone(documents, seed, length):
+    model, batch = small_model(seed), pack(documents, length)
+    packed = model(batch.ids, batch.documents)
+    losses = F.cross_entropy(packed.flatten(0, 1), batch.targets.flatten(), reduction="none")
+    together = (losses * (batch.targets != PAD).flatten()).sum()
+    alone = sum(
+        F.cross_entropy(
+            model(torch.tensor([[BOS, *ids]]))[0], torch.tensor([*ids, EOS]), reduction="sum"
+        )
+        for ids in documents
+    )
+    assert equal(together, alone)
+    grads = [torch.autograd.grad(loss, list(model.parameters())) for loss in (together, alone)]
+    assert all(equal(a, b) for a, b in zip(*grads, strict=True))
+
+
+def test_no_document_leaks_into_its_neighbours():
+    model, batch = small_model(), pack([[4, 5, 6], [7, 8], [9, 10, 11]], 12)
+    assert len(batch.ids) == 1 and batch.documents[0].tolist() == [1] * 4 + [2] * 3 + [3] * 4 + [0]
+    seen = []
+    model.layers[0].register_forward_pre_hook(lambda layer, args: seen.append(args[0]))
+    changed = batch.ids.clone()
+    changed[0, 5] = 11  # inside the second document
+    before, after = model(batch.ids, batch.documents), model(changed, batch.documents)
+    moved = (before != after).any(-1)[0]  # (T,)
+    assert moved.tolist() == [False] * 5 + [True] * 2 + [False] * 5
+    (gradient,) = torch.autograd.grad(before[0, 4:7].sum(), seen[0])
+    reached = gradient[0].abs().sum(-1) > 0  # (T,)
+    assert not reached[:4].any() and not reached[7:].any() and reached[4:7].all()
+    assert (model(batch.ids) != before).any()  # without the mask they would leak
+
+
+@given(sizes=st.lists(st.integers(1, 9), max_size=30))
+def test_rows_hold_every_document_once_and_none_too_much(sizes):
+    rows = fill_rows(sizes, 9)
+    assert sorted(index for row in rows for index in row) == list(range(len(sizes)))
+    assert all(sum(sizes[index] for index in row) <= 9 for row in rows)
+    assert sum(2 * sum(sizes[index] for index in row) <= 9 for row in rows) <= 1  # first fit
+
+
+@settings(max_examples=15)
+@given(seed=SEEDS, cuts=st.lists(st.integers(1, 7), max_size=3, unique=True), left=st.booleans())
+def test_reading_piece_by_piece_is_reading_at_once(seed, cuts, left):
+    model, ids = small_model(seed), random_ids(seed, 3, 8, 12)
+    ids = ids.flip(1) if left else ids
+    cache, borders = Cache(model), [0, *sorted(cuts), 8]
+    pieces = [model(ids[:, a:b], cache=cache) for a, b in zip(borders, borders[1:], strict=False)]
+    real = ids != PAD
+    whole = model(ids)
+    assert equal(torch.cat(pieces, dim=1)[real], whole[real])
+    assert cache.size() == 2 * 2 * 3 * 8 * 8 * 8  # layers, K and V, N, S, d_model, bytes
+    row = ids[:1][:, real[0]]
+    assert equal(model(row)[0], whole[0, real[0]])  # padding on either side changes nothing
+
+
+def test_keeping_some_texts_goes_on_with_these():
+    model, ids = small_model(), torch.randint(4, 12, (3, 6))
+    cache, rows = Cache(model), torch.tensor([2, 0])
+    model(ids[:, :4], cache=cache)
+    cache.keep(rows)
+    assert equal(model(ids[rows, 4:], cache=cache), model(ids[rows])[:, 4:])
+
+
+def test_positions_begin_anew_with_each_document():
+    batch = pack([[4, 5], [6], [7, 8, 9]], 9)
+    assert places_of(batch.ids, batch.documents)[0].tolist() == [0, 1, 2, 0, 1, 0, 1, 2, 3]
+
+
+def test_its_attention_is_recorded_as_a_decoders():
+    model = small_model()
+    with record_attention(model) as attention:
+        model(torch.tensor([[2, 5, 6]]))
+    assert [A.shape for A in attention["decoder"]] == [(1, 2, 3, 3)] * 2
+    assert not attention["encoder"] and not attention["cross"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (torch.full((1, 17), 4), "A document has 17 tokens, but the model has positions for 16"),
+        (torch.tensor([[12]]), "ids must lie between 0 and 11"),
+        (torch.zeros((1, 0), dtype=torch.long), "The sentence is empty"),
+    ],
+)
+def test_bad_ids_are_named(ids, message):
+    with pytest.raises(ValueError, match=message):
+        small_model()(ids)
+
+
+def test_a_document_that_fits_nowhere_and_wrong_sizes_are_named():
+    with pytest.raises(ValueError, match="Document 1 has 5 tokens, more than a row's 4"):
+        pack([[4], [5, 6, 7, 8]], 4)
+    with pytest.raises(ValueError, match="num_layers must be a whole number"):
+        LanguageModelConfig(12, num_layers=0)
