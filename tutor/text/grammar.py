@@ -17,8 +17,9 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
 from tutor.text.lexicon import (
@@ -99,7 +100,7 @@ def generate_pairs(split: str = "train", size: int = 20_000, seed: int = 0) -> l
     used: Counter[tuple[str, str]] = Counter()
     pairs: dict[str, Pair] = {}
     while len(pairs) < size:
-        caption = _Caption(rng, used, testing=split == "test")
+        caption = Caption(rng, used, testing=split == "test")
         caption.write()
         if not MIN_WORDS <= len(caption.english) <= MAX_WORDS:
             continue
@@ -141,7 +142,7 @@ def join_words(words: Sequence[str]) -> str:
     return text[0].upper() + text[1:]
 
 
-class _Referent(NamedTuple):
+class Referent(NamedTuple):
     """What a noun phrase speaks of: decides the verb's number and the agreement of adjectives."""
 
     nouns: tuple[Noun, ...]
@@ -210,12 +211,16 @@ def _clash(one: Adjective, other: Adjective) -> bool:
     return one is other or any({one.english, other.english} <= names for names in CLASHES)
 
 
-class _Caption:
+class Caption:
     """One caption in the making: English words, and French words with the English they render."""
 
-    def __init__(self, rng: random.Random, used: Counter[tuple[str, str]], testing: bool) -> None:
+    def __init__(
+        self, rng: random.Random, used: Counter[tuple[str, str]] | None, testing: bool
+    ) -> None:
         self.rng = rng
-        self.used = used  # how often each form was picked so far, in this and earlier captions
+        # How often each form was picked so far, in this and earlier captions. None: captions are
+        # independent, and no form is preferred.
+        self.used = used
         self.testing = testing
         self.english: list[str] = []
         self.french: list[tuple[str, tuple[int, ...]]] = []
@@ -232,8 +237,21 @@ class _Caption:
     def pick(self, options: Sequence[Item]) -> Item:
         return options[int(self.rng.random() * len(options))]
 
+    def pick_later(self, options: Sequence[Item]) -> Callable[[], Item]:
+        """A pick that may turn out not to be wanted."""
+        option = self.pick(options)
+        return lambda: option
+
+    def one_of_later(self, **chances: float) -> Callable[[str], bool]:
+        """At most one of the names, each with its chance; the answer to: is it this one?"""
+        at, ends = self.rng.random(), accumulate(chances.values())
+        drawn = next((name for name, end in zip(chances, ends, strict=True) if at < end), None)
+        return lambda name: name == drawn
+
     def pick_rare(self, options: Sequence[Item], form: str) -> Item:
         """The one of six random options whose `form` was used least: no word stays rare."""
+        if self.used is None:
+            return self.pick(options)
         drawn = [self.pick(options) for _ in range(6)]
         chosen = min(drawn, key=lambda option: self.used[option.english, form])
         self.used[chosen.english, form] += 1
@@ -245,7 +263,7 @@ class _Caption:
         noun = self.pick_rare(options, "plural" if number else "singular")
         return noun, number
 
-    def pick_for(self, subject: _Referent, options: tuple[Item, ...]) -> Item:
+    def pick_for(self, subject: Referent, options: tuple[Item, ...]) -> Item:
         """An adjective or a verb for a referent; only the test split prefers held-out ones."""
         held = self.testing and self.chance(0.4)
         shared = _share(subject.nouns[0], options, held) or options
@@ -278,14 +296,14 @@ class _Caption:
         adjectives: float = 0.4,
         role: str = "subject",
         done: Collection[str] = (),
-    ) -> _Referent:
+    ) -> Referent:
         """Write a noun with determiner and adjectives.
 
         `role` decides which determiners fit: "subject", "object", "definite", or "lacking", the
         object of a negated verb. `done` holds adjectives to avoid. For trousers, which English has
         in the plural alone, `plural` says whether several people have a pair each.
         """
-        referent = _Referent(
+        referent = Referent(
             (noun,),
             english_plural=plural and noun.number != "mass" or noun.number in ("pair", "plural"),
             french_plural=plural and noun.number in ("count", "pair") or noun.number == "plural",
@@ -293,11 +311,11 @@ class _Caption:
         )
         self.nouns.append(noun)
         determiner = determiner or self.pick_determiner(noun, referent.english_plural, role)
+        at_determiner = self.en("" if determiner == "bare" else determiner)
         chosen = self.pick_adjectives(referent, done) if self.chance(adjectives) else ()
         before = next((adjective for adjective in chosen if adjective.before), None)
         after = next((adjective for adjective in chosen if not adjective.before), None)
 
-        at_determiner = self.en("" if determiner == "bare" else determiner)
         in_order = sorted(chosen, key=lambda adjective: adjective.rank)
         at = {adjective: self.en(adjective.english) for adjective in in_order}
         at_noun = self.en(noun.english_plural if referent.english_plural else noun.english)
@@ -314,7 +332,7 @@ class _Caption:
             self.fr(after.forms[referent.agreement], at[after])
         return referent._replace(adjectives=chosen)
 
-    def pick_adjectives(self, referent: _Referent, done: Collection[str]) -> tuple[Adjective, ...]:
+    def pick_adjectives(self, referent: Referent, done: Collection[str]) -> tuple[Adjective, ...]:
         """One adjective, sometimes two: one that French puts before the noun and one after."""
         qualities = QUALITIES[referent.nouns[0].english]
         if done:
@@ -341,7 +359,7 @@ class _Caption:
         return self.pick(_NUMBERS) if determiner == "number" else determiner
 
     def french_determiner(
-        self, english: str, to: _Referent, before: bool, role: str, links: tuple[int, ...]
+        self, english: str, to: Referent, before: bool, role: str, links: tuple[int, ...]
     ) -> None:
         masculine, singular = not to.feminine, not to.french_plural
         if english == "no" or role == "lacking" and english in ("a", "bare"):
@@ -365,34 +383,34 @@ class _Caption:
         else:
             self.fr(NUMBERS[english], links)
 
-    def subject(self, nouns: tuple[Noun, ...], role: str = "subject") -> _Referent:
+    def subject(self, nouns: tuple[Noun, ...], role: str = "subject") -> Referent:
         """Write a subject: two joined by "and", or one, perhaps with clothes, hair or eyes."""
         noun, plural = self.pick_noun(nouns, 0.4)
-        other = self.pick(nouns)
-        shape = self.rng.random()
-        if shape < 0.12 and other is not noun:
+        pick_other = self.pick_later(nouns)
+        has = self.one_of_later(other=0.12, nothing=0.71, hair=0.05, clothes=0.12)
+        if has("other") and (other := pick_other()) is not noun:
             determiner = "the" if role == "definite" else self.pick(("a", "the"))
             left = self.noun_phrase(noun, determiner=determiner, adjectives=0.15)
             self.both("and", "et")
             right = self.noun_phrase(other, determiner=determiner, adjectives=0.15)
             feminine = left.feminine and right.feminine
             adjectives = left.adjectives + right.adjectives
-            return _Referent((noun, other), True, True, feminine, adjectives)
+            return Referent((noun, other), True, True, feminine, adjectives)
         referent = self.noun_phrase(noun, plural, role=role)
-        if noun in _OLDER and shape > 0.88:
+        if noun in _OLDER and has("clothes"):
             self.dressed(referent)
-        elif noun in _OLDER and shape > 0.83 and ADJECTIVES["blond"] not in referent.adjectives:
+        elif noun in _OLDER and ADJECTIVES["blond"] not in referent.adjectives and has("hair"):
             self.hair(noun)
         return referent
 
-    def dressed(self, wearer: _Referent) -> None:
+    def dressed(self, wearer: Referent) -> None:
         """Write "in red shirts", "en chemise rouge": French leaves the garment singular."""
+        at_in = self.en("in")
         kind = "gown" if wearer.nouns[0].kind in ("woman", "girl") else "outfit"
         garment = self.pick(_OF_KIND[kind] if self.chance(0.4) else _OF_KIND["outfit"])
         self.clothed = True
-        worn = _Referent((garment,), False, False, garment.gender == "f")
+        worn = Referent((garment,), False, False, garment.gender == "f")
         quality = self.pick_for(worn, tuple(q for q in QUALITIES[garment.english] if not q.before))
-        at_in = self.en("in")
         several = wearer.english_plural or garment.number == "pair"
         self.en("" if several else "a")
         at_quality = self.en(quality.english)
@@ -420,7 +438,7 @@ class _Caption:
 
     def verb(
         self,
-        subject: _Referent,
+        subject: Referent,
         english: str,
         singular: str,
         plural: str,
@@ -443,10 +461,10 @@ class _Caption:
         if adverb:
             self.fr(MANNERS[adverb], at_adverb)
 
-    def be(self, subject: _Referent, negated: bool) -> None:
+    def be(self, subject: Referent, negated: bool) -> None:
         self.verb(subject, "", "est", "sont", negated)
 
-    def action(self, subject: _Referent, negated: bool, modified: float) -> None:
+    def action(self, subject: Referent, negated: bool, modified: float) -> None:
         """Write a verb that suits the subject, its object, and perhaps how and where."""
         options = _VERBS_OF[subject.nouns[0].kind]
         for noun in subject.nouns[1:]:
@@ -478,13 +496,13 @@ class _Caption:
         if negated:
             self.times = NOW
 
-    def company(self, subject: _Referent) -> None:
+    def company(self, subject: Referent) -> None:
         if subject.english_plural:
             self.both("together", "ensemble")
         else:
             self.both("alone", "seule" if subject.feminine else "seul")
 
-    def object(self, subject: _Referent, verb: Verb, negated: bool) -> None:
+    def object(self, subject: Referent, verb: Verb, negated: bool) -> None:
         """Write the object: as many as suit the verb, perhaps the subject's own."""
         several = subject.nouns[0] in _PEOPLE and subject.english_plural
         chance = 1.0 if several and verb.english in EACH else 0.45
@@ -582,7 +600,7 @@ class _Caption:
             self.setting((WHERE[noun.kind],), plural, known=True)
         self.predicate(subject)
 
-    def predicate(self, subject: _Referent) -> None:
+    def predicate(self, subject: Referent) -> None:
         """Write "is not very old", "n'est pas très vieille"."""
         options = tuple(
             quality
@@ -605,7 +623,7 @@ class _Caption:
         groups = {"sitting": ("seated",), "lying": ("lying",)}
         self.setting(groups.get(posture.english, ("outside", "public")), subject.english_plural)
 
-    def there(self, noun: Noun, plural: bool) -> _Referent:
+    def there(self, noun: Noun, plural: bool) -> Referent:
         """Write "there is a man", "il y a un homme"."""
         self.both("there", "il y")
         self.both("are" if plural else "is", "a")
@@ -709,13 +727,18 @@ class _Caption:
 
     # Finishing.
 
+    def english_words(self) -> list[str]:
+        """The words of the English sentence, full stop included; "a" is "an" before a vowel."""
+        words = [*self.english, "."]
+        for index, word in enumerate(self.english):
+            following = words[index + 1].lower()
+            if word == "a" and following[0] in "aeiou" and following != "uniform":
+                words[index] = "an"
+        return words
+
     def finish(self) -> Pair:
         """Apply elision and contraction, capitals and the full stop."""
-        english = [*self.english, "."]
-        for index, word in enumerate(self.english):
-            following = english[index + 1].lower()
-            if word == "a" and following[0] in "aeiou" and following != "uniform":
-                english[index] = "an"
+        english = self.english_words()
         french: list[str] = []
         links: list[tuple[int, ...]] = []
         rest = [word for word, _ in self.french[1:]] + ["."]

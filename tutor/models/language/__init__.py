@@ -1,0 +1,31 @@
+"""What chapter 15 shows and is too long to compute on its page.
+
+`truth.json`: for 60 captions, the nats that the grammar itself needs for each word.
+`translation.json`: translation by a language model next to the encoder-decoder, three seeds.
+`python -m tutor.models.language` makes them again, in about half an hour on two cores.
+"""
+
+import json
+import math
+from pathlib import Path
+
+from tutor.text.truth import generate_english, next_words, written_words
+
+FOLDER = Path(__file__).parent
+CAPTIONS, SEED = 60, 2  # seed 0 is trained on, seed 1 is tested with
+
+
+def load(name):
+    """The results of `name`, "truth" or "translation", as they were saved."""
+    return json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+
+
+def true_nats(text):
+    """For each word of a caption, the full stop included: -log of its true probability."""
+    _, begun = next_words(written_words(text))
+    before = [1.0, *begun]
+    return [round(math.log(a / b) + 0.0, 4) for a, b in zip(before, begun, strict=False)]
+
+
+def truth():
+    return [[text, true_nats(text)] for text in generate_english(CAPTIONS, SEED)]
