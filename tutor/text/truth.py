@@ -247,8 +247,8 @@ def next_words(words):
 
 
 def ways(sentence, write=Caption.write):
-    """The probability of every way in which the grammar can write `sentence`: a list of floats."""
-    words, found, stack = words_of(sentence), [], [[]]
+    """Yields the probability of every way in which the grammar can write `sentence`."""
+    words, stack = words_of(sentence), [[]]
     while stack:
         way = WholeWay(words, stack.pop(), stack)
         try:
@@ -256,8 +256,7 @@ def ways(sentence, write=Caption.write):
         except Mismatch:
             continue
         if join_words(way.english_words()) == sentence:
-            found.append(way.weight)
-    return found
+            yield way.weight
 
 
 def log_probability(sentence, write=Caption.write):
@@ -271,4 +270,4 @@ def log_probability(sentence, write=Caption.write):
 
 def is_grammatical(sentence):
     """Whether the built-in grammar can write this English sentence."""
-    return bool(ways(sentence))
+    return any(ways(sentence))

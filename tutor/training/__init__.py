@@ -2,7 +2,12 @@
 
 from tutor.training.checkpoint import load_model, save_model
 from tutor.training.loop import History, Recipe, batches_forever, train, until_ctrl_c
-from tutor.training.loss import SmoothedCrossEntropy, smoothed_cross_entropy, translation_loss
+from tutor.training.loss import (
+    SmoothedCrossEntropy,
+    language_loss,
+    smoothed_cross_entropy,
+    translation_loss,
+)
 from tutor.training.optimizers import (
     Muon,
     inverse_square_root,
@@ -18,6 +23,7 @@ __all__ = [
     "SmoothedCrossEntropy",
     "batches_forever",
     "inverse_square_root",
+    "language_loss",
     "load_model",
     "make_optimizers",
     "orthogonalize",

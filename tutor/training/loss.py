@@ -4,6 +4,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from tutor.attention import PAD, padding_mask
+from tutor.text.packing import PackedBatch
 
 
 class SmoothedCrossEntropy(torch.autograd.Function):
@@ -68,3 +69,15 @@ def translation_loss(model, batch, smoothing=0.1):
     Y = model.decode(batch.target_in, memory, padding_mask(batch.source))  # (N, T, d_model)
     Y, targets = Y.flatten(0, 1), batch.target_out.flatten()  # (N * T, d_model), (N * T,)
     return smoothed_cross_entropy(Y, model.embedding.weight, targets, smoothing)
+
+
+def language_loss(model, batch, smoothing=0.0):
+    """Loss of a LanguageModel in nats a token, without padding: on the target side of a Batch, or
+    on a PackedBatch, whose documents are kept apart.
+    """
+    packed = isinstance(batch, PackedBatch)
+    ids, targets = (batch.ids, batch.targets) if packed else (batch.target_in, batch.target_out)
+    Y = model.read(ids, batch.documents if packed else None)  # (N, T, d_model)
+    return smoothed_cross_entropy(
+        Y.flatten(0, 1), model.embedding.weight, targets.flatten(), smoothing
+    )

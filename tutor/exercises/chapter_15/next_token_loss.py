@@ -1,0 +1,99 @@
+"""The loss of a text that is its own answer."""
+
+import torch
+from torch.nn import functional as F
+
+from tutor.check.exercise import WRITE, Exercise
+
+
+def _loss(Z, ids):
+    return F.cross_entropy(Z[:-1], ids[1:])
+
+
+def _cases_of_texts():
+    for T, V in [(2, 3), (5, 4), (7, 9)]:
+        yield torch.randn(T, V), torch.randint(V, (T,))
+
+
+next_token_loss = Exercise(
+    name="next_token_loss",
+    chapter="15",
+    section="The decoder without a source",
+    kind=WRITE,
+    title="A text is its own answer",
+    goal="Say which logits are compared with which ids when a text is predicted token by token.",
+    difficulty=2,
+    importance=5,
+    minutes=4,
+    text="""\
+Row t of the logits was computed from the ids 0 to t. Return the mean loss, in nats, over all tokens
+that are predicted.""",
+    hints=(
+        "Row t has read token t: the token it has to guess is the next one.",
+        "The first token is guessed by no row; what the last row guesses, nobody knows.",
+        "`F.cross_entropy(Z[:-1], ids[1:])`.",
+    ),
+    stub='''\
+def next_token_loss(Z, ids):
+    """Z: (T, V_size) logits. ids: (T), the text that was read. Returns a number, in nats."""
+    ...  # one line, with F.cross_entropy
+''',
+    solution="""\
+def next_token_loss(Z, ids):
+    return F.cross_entropy(Z[:-1], ids[1:])  # (T - 1, V_size) against (T - 1)
+""",
+    because="Every text of T tokens holds T - 1 questions and their answers.",
+    reference=_loss,
+    cases=_cases_of_texts,
+    mistakes=(
+        (
+            "Row t is compared with token t, which it has read. It has to guess token t + 1.",
+            lambda Z, ids: F.cross_entropy(Z, ids),
+        ),
+        (
+            "The rows are shifted the wrong way: row t + 1 is compared with token t.",
+            lambda Z, ids: F.cross_entropy(Z[1:], ids[:-1]),
+        ),
+        (
+            "Row t is compared with token t, which it has read. It has to guess token t + 1.",
+            lambda Z, ids: F.cross_entropy(Z[1:], ids[1:]),
+        ),
+        (
+            "The last row is compared with the first token: nobody knows what comes after the end.",
+            lambda Z, ids: F.cross_entropy(Z, ids.roll(-1)),
+        ),
+        (
+            "Take the mean over the tokens, not the sum.",
+            lambda Z, ids: F.cross_entropy(Z[:-1], ids[1:], reduction="sum"),
+        ),
+        (
+            "The sign is wrong: a loss is the negative of a log-probability.",
+            lambda Z, ids: -_loss(Z, ids),
+        ),
+    ),
+    wrong={
+        """\
+def next_token_loss(Z, ids):
+    return F.cross_entropy(Z, ids)
+""": "which it has read",
+        """\
+def next_token_loss(Z, ids):
+    return F.cross_entropy(Z[1:], ids[:-1])
+""": "the wrong way",
+        """\
+def next_token_loss(Z, ids):
+    return F.cross_entropy(Z, torch.roll(ids, -1))
+""": "after the end",
+        """\
+def next_token_loss(Z, ids):
+    return F.cross_entropy(Z[:-1], ids[1:], reduction="sum")
+""": "not the sum",
+    },
+    right=(
+        """\
+def next_token_loss(Z, ids):
+    log_p = Z.log_softmax(dim=-1)
+    return -torch.stack([log_p[t, ids[t + 1]] for t in range(len(ids) - 1)]).mean()
+""",
+    ),
+)
