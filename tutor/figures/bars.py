@@ -138,7 +138,7 @@ def head_rates(columns, lines, caption, alt, named=()):
     show(figure, caption, alt)
 
 
-def paired_bars(panels, x_label, caption, alt):
+def paired_bars(panels, x_label, caption, alt, varies=None):
     """Panels with two bars for each name: a dict from title to {legend: {name: share}}."""
     names = list(next(iter(next(iter(panels.values())).values())))
     figure, axes = plt.subplots(
@@ -156,7 +156,7 @@ def paired_bars(panels, x_label, caption, alt):
     axes[0][0].invert_yaxis()
     figure.legend(*axes[0][0].get_legend_handles_labels(), frameon=False, ncols=2,
                   loc="outside lower center")  # fmt: skip
-    show(figure, caption, alt)
+    show(figure, caption, alt, varies)
 
 
 def stacked_shares(rows, parts, x_label, caption):

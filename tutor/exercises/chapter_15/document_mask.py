@@ -92,6 +92,15 @@ def document_mask(documents):
         """\
 def document_mask(documents):
     T = len(documents)
+    mask = torch.ones(T, T, dtype=torch.bool)
+    for t in range(T):
+        for s in range(t + 1):
+            mask[t, s] = documents[t] != documents[s]
+    return mask
+""",
+        """\
+def document_mask(documents):
+    T = len(documents)
     at = torch.arange(T)
     allowed = (at[:, None] >= at) & (documents[:, None] == documents)
     return ~allowed

@@ -1,8 +1,7 @@
 """What chapter 15 shows and is too long to compute on its page.
 
 `truth.json`: for 60 captions, the nats that the grammar itself needs for each word.
-`translation.json`: translation by a language model next to the encoder-decoder, three seeds.
-`python -m tutor.models.language` makes them again, in about half an hour on two cores.
+`python -m tutor.models.language` makes it again, in some minutes.
 """
 
 import json
@@ -16,7 +15,7 @@ CAPTIONS, SEED = 60, 2  # seed 0 is trained on, seed 1 is tested with
 
 
 def load(name):
-    """The results of `name`, "truth" or "translation", as they were saved."""
+    """The results of `name`, "truth", as they were saved."""
     return json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
 
 
@@ -24,7 +23,7 @@ def true_nats(text):
     """For each word of a caption, the full stop included: -log of its true probability."""
     _, begun = next_words(written_words(text))
     before = [1.0, *begun]
-    return [round(math.log(a / b) + 0.0, 4) for a, b in zip(before, begun, strict=False)]
+    return [abs(round(math.log(a / b), 4)) for a, b in zip(before, begun, strict=False)]
 
 
 def truth():
