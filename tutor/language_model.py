@@ -6,15 +6,28 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from tutor.attention import PAD, causal_mask, padding_mask
-from tutor.encoder import AttentionSubLayer, Dropout, FeedForwardSubLayer
+from tutor.attention import PAD, causal_mask
+from tutor.encoder import Dropout, FeedForwardSubLayer, SubLayer
+from tutor.modern import Alibi, GroupedQueryAttention, RMSNorm, Rope, SwiGLU, window_mask
 from tutor.positions import Positions
 from tutor.transformer import TransformerConfig, check_ids
+
+TURNED = ("rope", "alibi")  # positions that enter queries and keys, not the embedding
 
 
 @dataclass(frozen=True)
 class LanguageModelConfig:
-    """Sizes of a language model; the defaults are small. See TransformerConfig for the names."""
+    """Sizes of a language model; the defaults are small. See TransformerConfig for the names.
+
+    From norm on, what chapter 16 adds; the defaults are those of 2017. positions: "learned",
+    "sinusoidal", "rope" or "alibi"; the last two have no table, so that max_len sets no limit.
+    norm: "layer" or "rms", with eps under its root. feed_forward: "relu" or "swiglu", which has no
+    biases; bias: those of "relu" and of the norms. num_kv_heads: None means num_heads; d_k: None
+    means d_model // num_heads. qk_norm: an RMSNorm for each query and key. window: how many tokens
+    a token sees, itself among them; None means all. rope_base: the base of the angles. tied: the
+    logits come from the embedding table. scale_embedding: by sqrt(d_model). pad: the id that fills
+    a batch up, or None if every id is a word.
+    """
 
     vocab_size: int
     d_model: int = 128
@@ -25,9 +38,33 @@ class LanguageModelConfig:
     dropout: float = 0.1
     positions: str = "learned"
     norm_first: bool = True
+    norm: str = "layer"
+    feed_forward: str = "relu"
+    bias: bool = True
+    num_kv_heads: int | None = None
+    d_k: int | None = None
+    qk_norm: bool = False
+    window: int | None = None
+    rope_base: float = 10_000.0
+    eps: float = 1e-5
+    tied: bool = True
+    scale_embedding: bool = True
+    pad: int | None = PAD
 
     def __post_init__(self):
-        TransformerConfig(**vars(self))  # the same sizes, and the same sentences for wrong ones
+        names = "vocab_size d_model num_layers num_heads d_ff max_len dropout norm_first d_k"
+        sizes = {name: getattr(self, name) for name in names.split()}
+        table = "learned" if self.positions in TURNED else self.positions
+        TransformerConfig(**sizes, positions=table)  # one sentence for each wrong size
+        for name, known in (("norm", ("layer", "rms")), ("feed_forward", ("relu", "swiglu"))):
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f'{name} must be "{known[0]}" or "{known[1]}", not {getattr(self, name)!r}.'
+                )
+        for name in ("num_kv_heads", "window"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise ValueError(f"{name} must be None or a whole number above 0, not {value!r}.")
 
 
 class LanguageModelLayer(nn.Module):
@@ -47,11 +84,12 @@ class LanguageModelLayer(nn.Module):
     def forward(self, X, mask, places, kept=None):
         def work(X):
             attention = self.self_attention.attention
-            Q = attention.project_queries(X)  # (N, h, T, d_k)
-            K, V = attention.project_keys_values(X)  # (N, h, T, d_k), (N, h, T, d_v)
+            Q = attention.project_queries(X, places)  # (N, h, T, d_k)
+            K, V = attention.project_keys_values(X, places)  # (N, h_kv, T, d_k) each
             if kept is not None:
-                K, V = kept.append(K, V)  # (N, h, S, d_k), (N, h, S, d_v)
-            return attention.merge(attention.attend(Q, K, V, mask))  # (N, T, d_model)
+                K, V = kept.append(K, V)  # (N, h_kv, S, d_k) each
+            Y = attention.attend(Q, K, V, mask[..., -K.shape[2] :])  # a window keeps the last keys
+            return attention.merge(Y)  # (N, T, d_model)
 
         return self.feed_forward(self.self_attention.residual(X, work))  # (N, T, d_model)
 
@@ -72,34 +110,60 @@ class LanguageModel(nn.Module):
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         nn.init.normal_(self.embedding.weight, std=config.d_model**-0.5)
-        self.positions = Positions(config.positions, config.max_len, config.d_model)
+        turned = config.positions in TURNED
+        self.positions = (
+            None if turned else Positions(config.positions, config.max_len, config.d_model)
+        )
         self.dropout = Dropout(config.dropout)
         self.layers = nn.ModuleList(self.make_layer() for _ in range(config.num_layers))
-        self.norm = nn.LayerNorm(config.d_model) if config.norm_first else nn.Identity()
+        self.norm = self.make_norm() if config.norm_first else nn.Identity()
+        self.output = (
+            None if config.tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
+        )
+
+    def make_norm(self):
+        c = self.config
+        if c.norm == "rms":
+            return RMSNorm(c.d_model, c.eps)
+        return nn.LayerNorm(c.d_model, c.eps, bias=c.bias)
 
     def make_layer(self):
         """One layer: the only place where its parts are chosen."""
         c = self.config
-        return LanguageModelLayer(
-            AttentionSubLayer(c.d_model, c.num_heads, c.dropout, c.norm_first),
-            FeedForwardSubLayer(c.d_model, c.d_ff, c.dropout, c.norm_first),
+        attention = SubLayer(c.d_model, c.dropout, c.norm_first)
+        turn = {"rope": Rope(c.rope_base), "alibi": Alibi()}.get(c.positions)
+        attention.attention = GroupedQueryAttention(
+            c.d_model, c.num_heads, c.num_kv_heads, c.d_k, turn, c.qk_norm, c.eps
         )
+        feed_forward = FeedForwardSubLayer(c.d_model, c.d_ff, c.dropout, c.norm_first)
+        if c.feed_forward == "swiglu":
+            feed_forward.feed_forward = SwiGLU(c.d_model, c.d_ff)
+        elif not c.bias:
+            feed_forward.feed_forward[0].bias = feed_forward.feed_forward[2].bias = None
+        attention.norm, feed_forward.norm = self.make_norm(), self.make_norm()
+        return LanguageModelLayer(attention, feed_forward)
 
     def embed(self, ids, places):
         """Vectors of `ids` (N, T) at the positions `places` (N, T): (N, T, d_model)."""
         check_ids(ids, self.config.vocab_size)
+        X = self.embedding(ids)  # (N, T, d_model)
+        if self.config.scale_embedding:
+            X = X * math.sqrt(self.config.d_model)
+        if self.positions is None:
+            return self.dropout(X)
         if places.max() >= self.config.max_len:
             raise ValueError(
                 f"A document has {places.max() + 1} tokens, but the model has positions for "
                 f"{self.config.max_len}: cut it or build the model with a larger max_len."
             )
-        X = self.embedding(ids) * math.sqrt(self.config.d_model)  # (N, T, d_model)
-        return self.dropout(X + self.positions.table[places])
+        return self.dropout(X + self.positions.table[places])  # (N, T, d_model)
 
     def read(self, ids, documents=None, cache=None):
         """The last layer's output for `ids` (N, T): (N, T, d_model)."""
+        pad, window = self.config.pad, self.config.window
         if cache is None:
-            places, mask = places_of(ids, documents), stream_mask(ids, documents)
+            places = places_of(ids, documents, pad)  # (N, T)
+            mask = stream_mask(ids, documents, pad, window)  # (N, 1, T, T)
         else:
             places, mask = cache.read(ids)
         X = self.embed(ids, places)  # (N, T, d_model)
@@ -109,30 +173,35 @@ class LanguageModel(nn.Module):
 
     def logits(self, Y):
         """Scores of every token of the vocabulary, from Y (N, T, d_model): (N, T, vocab_size)."""
+        if self.output is not None:
+            return self.output(Y)  # (N, T, vocab_size)
         return Y @ self.embedding.weight.T  # (N, T, vocab_size)
 
     def forward(self, ids, documents=None, cache=None):
         return self.logits(self.read(ids, documents, cache))  # (N, T, vocab_size)
 
 
-def stream_mask(ids, documents=None):
-    """What each token of `ids` (N, T) may not see: the future, padding, and other documents.
+def stream_mask(ids, documents=None, pad=PAD, window=None):
+    """What each token of `ids` (N, T) may not see: the future, padding, other documents, and what
+    lies `window` tokens back or more.
 
     Shape (N, 1, T, T), True = may not be attended to.
     """
-    mask = causal_mask(ids.shape[1], ids.device) | padding_mask(ids)  # (N, 1, T, T)
+    T = ids.shape[1]
+    mask = causal_mask(T, ids.device) if window is None else window_mask(T, window, ids.device)
+    mask = mask | (ids == (-1 if pad is None else pad))[:, None, None, :]  # (N, 1, T, T)
     if documents is None:
         return mask
     return mask | (documents[:, None, :, None] != documents[:, None, None, :])  # (N, 1, T, T)
 
 
-def places_of(ids, documents=None):
+def places_of(ids, documents=None, pad=PAD):
     """The position of each token of `ids` (N, T) in its own document, from 0 on: (N, T).
 
     Padding in front of a sentence has no positions of its own.
     """
     if documents is None:
-        return ((ids != PAD).cumsum(1) - 1).clamp(min=0)
+        return ((ids != (-1 if pad is None else pad)).cumsum(1) - 1).clamp(min=0)
     at = torch.arange(ids.shape[1], device=ids.device).expand_as(ids)  # (N, T)
     first = torch.ones_like(documents, dtype=torch.bool)
     first[:, 1:] = documents[:, 1:] != documents[:, :-1]
@@ -140,15 +209,23 @@ def places_of(ids, documents=None):
 
 
 class LayerCache:
-    """Keys and values of all tokens that one layer has read: K (N, h, S, d_k), V (N, h, S, d_v)."""
+    """Keys and values of the tokens that one layer has read, (N, h_kv, S, d_k) each.
+
+    window: how many of the newest are kept; None means all.
+    """
 
     K = V = None
 
+    def __init__(self, window=None):
+        self.window = window
+
     def append(self, K, V):
-        """Add those of the newest tokens; returns all."""
-        self.K = K if self.K is None else torch.cat([self.K, K], dim=2)  # (N, h, S, d_k)
-        self.V = V if self.V is None else torch.cat([self.V, V], dim=2)  # (N, h, S, d_v)
-        return self.K, self.V
+        """Add those of the newest tokens; returns these and all that was kept."""
+        if self.K is not None:
+            K, V = torch.cat([self.K, K], dim=2), torch.cat([self.V, V], dim=2)
+        newest = slice(None if self.window is None else -self.window, None)
+        self.K, self.V = K[:, :, newest], V[:, :, newest]  # (N, h_kv, S, d_k) each
+        return K, V
 
 
 class Cache:
@@ -159,14 +236,16 @@ class Cache:
     """
 
     def __init__(self, model):
-        self.layers = [LayerCache() for _ in model.layers]
+        self.layers = [LayerCache(model.config.window) for _ in model.layers]
+        self.pad, self.window = model.config.pad, model.config.window
         self.ids = None
 
     def read(self, ids):
         """Take the newest `ids` (N, T) in: their places (N, T) and their mask (N, 1, T, S)."""
         self.ids = ids if self.ids is None else torch.cat([self.ids, ids], dim=1)  # (N, S)
         new = slice(-ids.shape[1], None)
-        return places_of(self.ids)[:, new], stream_mask(self.ids)[:, :, new]
+        mask = stream_mask(self.ids, pad=self.pad, window=self.window)  # (N, 1, S, S)
+        return places_of(self.ids, pad=self.pad)[:, new], mask[:, :, new]
 
     def keep(self, rows):
         """Keep the texts of which `rows` has the indices."""
