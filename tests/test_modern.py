@@ -1,0 +1,300 @@
+"""What changed since 2017, proved against PyTorch and arithmetic (chapter 16)."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from tutor.attention import causal_mask
+from tutor.language_model import Cache, LanguageModel, LanguageModelConfig
+from tutor.models import since_2017
+from tutor.modern import (
+    Alibi,
+    GroupedQueryAttention,
+    RMSNorm,
+    Rope,
+    SwiGLU,
+    interleave,
+    repeat_heads,
+    rotate,
+    window_mask,
+)
+from tutor.proof import agree, equal
+
+N, T, D_MODEL = 2, 6, 16
+
+
+def normal(*shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def randomized(module):
+    module.double()
+    with torch.no_grad():
+        for number, p in enumerate(module.parameters()):
+            p.copy_(normal(*p.shape, seed=number) / 2)
+    return module
+
+
+def turned_complex(X, places, base=10_000.0):
+    """Rotation as a product of complex numbers: another way than `rotate`'s."""
+    d_k = X.shape[-1]
+    pairs = torch.complex(X[..., : d_k // 2], X[..., d_k // 2 :])
+    speed = torch.tensor([base ** (-2 * i / d_k) for i in range(d_k // 2)], dtype=torch.float64)
+    pairs = pairs * torch.polar(torch.ones(()).double(), places[..., None] * speed)
+    return torch.cat([pairs.real, pairs.imag], dim=-1)
+
+
+@settings(max_examples=20, deadline=None)
+@given(half=st.integers(1, 5), first=st.integers(0, 10**6), base=st.sampled_from([100.0, 1e4, 1e6]))
+def test_a_rotation_is_a_complex_product(half, first, base):
+    places = first + torch.arange(T)
+    agree(
+        lambda X: rotate(X, places, base),
+        lambda X: turned_complex(X, places, base),
+        normal(N, 2, T, 2 * half),
+    )
+
+
+def test_the_papers_pairs_are_the_halves_in_another_order():
+    X, places = normal(N, 3, T, 8), torch.arange(T)
+    angle = places[:, None] * 10_000.0 ** (-torch.arange(0, 8, 2).double() / 8)
+    pairs = torch.view_as_complex(interleave(X).unflatten(-1, (-1, 2)).contiguous())
+    theirs = torch.view_as_real(pairs * torch.polar(torch.ones_like(angle), angle)).flatten(-2)
+    assert equal(interleave(rotate(X, places)), theirs)
+    assert not equal(rotate(interleave(X), places), theirs)
+
+
+@settings(max_examples=20, deadline=None)
+@given(shift=st.integers(-1000, 1000))
+def test_scores_depend_on_the_distance_alone(shift):
+    Q, K, places = normal(T, 8), normal(T, 8, seed=1), torch.arange(T)
+    E = rotate(Q, places) @ rotate(K, places).T
+    assert equal(rotate(Q, places + shift) @ rotate(K, places + shift).T, E)
+
+
+def test_an_odd_width_cannot_be_turned():
+    with pytest.raises(ValueError, match="even d_k"):
+        rotate(normal(T, 3), torch.arange(T))
+
+
+def test_rms_norm():
+    ours, theirs = RMSNorm(D_MODEL, eps=1e-5), nn.RMSNorm(D_MODEL, eps=1e-5)
+    module = nn.ModuleList([randomized(ours)])
+    theirs.weight = ours.weight
+    agree(lambda m, X: m[0](X), lambda m, X: theirs_of(m, X), normal(N, T, D_MODEL), module=module)
+
+
+def theirs_of(module, X):
+    return F.rms_norm(X, (D_MODEL,), module[0].weight, eps=1e-5)
+
+
+def test_swiglu_on_paper():
+    def on_paper(m, X):
+        G = X @ m.gate.weight.T
+        return (G / (1 + (-G).exp()) * (X @ m.up.weight.T)) @ m.down.weight.T
+
+    agree(lambda m, X: m(X), on_paper, normal(N, T, 8), module=randomized(SwiGLU(8, 12)))
+
+
+@pytest.mark.parametrize("num_kv_heads", [1, 2, 4])
+def test_grouped_queries_with_a_mask(num_kv_heads):
+    mask = causal_mask(T) | (torch.arange(T) >= torch.tensor([[T], [4]]))[:, None, None]
+    attention = GroupedQueryAttention(D_MODEL, 4, num_kv_heads)
+
+    def theirs(m, X):
+        Q, (K, V) = m.project_queries(X), m.project_keys_values(X)
+        Y = F.scaled_dot_product_attention(Q, K, V, attn_mask=~mask, enable_gqa=True)
+        return Y.transpose(1, 2).flatten(-2) @ m.W_O
+
+    agree(lambda m, X: m(X, X, mask), theirs, normal(N, T, D_MODEL), module=randomized(attention))
+
+
+def test_repeated_keys_stand_beside_each_other():
+    K = torch.arange(3.0).reshape(1, 3, 1, 1)
+    assert repeat_heads(K, 2).flatten().tolist() == [0, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("qk_norm", [False, True])
+def test_attention_with_all_parts_equals_its_formula(qk_norm):
+    """Sequences of their own places; keys are normalised, then turned; values are neither."""
+    places = torch.stack([torch.arange(T), torch.arange(T) + 7])  # (N, T)
+    attention = GroupedQueryAttention(
+        D_MODEL, 4, 2, d_k=6, positions=Rope(500.0), qk_norm=qk_norm, eps=1e-5
+    )
+    mask = window_mask(T, 3)
+
+    def on_paper(m, X):
+        heads = []
+        for head in range(4):
+            own, shared = slice(6 * head, 6 * head + 6), slice(6 * (head // 2), 6 * (head // 2) + 6)
+            Q, K, V = X @ m.W_Q[:, own], X @ m.W_K[:, shared], X @ m.W_V[:, shared]
+            if qk_norm:
+                Q = F.rms_norm(Q, (6,), m.norm_Q.weight, eps=1e-5)
+                K = F.rms_norm(K, (6,), m.norm_K.weight, eps=1e-5)
+            Q, K = turned_complex(Q, places, 500.0), turned_complex(K, places, 500.0)
+            heads.append(F.scaled_dot_product_attention(Q, K, V, attn_mask=~mask))
+        return torch.cat(heads, dim=-1) @ m.W_O
+
+    X = normal(N, T, D_MODEL)
+    agree(lambda m, X: m(X, X, mask, places), on_paper, X, module=randomized(attention))
+
+
+def test_alibi_is_a_distance_under_the_softmax():
+    h, d_k, mask = 4, 5, causal_mask(T)
+    places = torch.arange(T) + 3
+    distance = (places[:, None] - places).double()  # (T, T)
+    slope = torch.tensor([2.0**-2, 2**-4, 2**-6, 2**-8]).double()[:, None, None]
+
+    def ours(Q, K):
+        alibi = Alibi()
+        Q, K = alibi.of_queries(Q, places), alibi.of_keys(K, places)
+        return F.scaled_dot_product_attention(Q, K, torch.eye(T).double(), attn_mask=~mask)
+
+    def theirs(Q, K):
+        E = Q @ K.transpose(-2, -1) / d_k**0.5 - slope * distance
+        return E.masked_fill(mask, -torch.inf).softmax(-1)
+
+    agree(ours, theirs, normal(N, h, T, d_k), normal(N, h, T, d_k, seed=1))
+
+
+@settings(max_examples=30, deadline=None)
+@given(length=st.integers(1, 9), window=st.integers(1, 12))
+def test_a_window_counts_itself(length, window):
+    seen = [[j for j in range(length) if i - window < j <= i] for i in range(length)]
+    rows = [(~row).nonzero()[:, 0].tolist() for row in window_mask(length, window)]
+    assert rows == seen
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        (lambda: GroupedQueryAttention(8, 4, 3), "does not divide"),
+        (lambda: GroupedQueryAttention(8, 4, 0), "does not divide"),
+        (lambda: window_mask(4, 0), "at least itself"),
+    ],
+)
+def test_one_sentence_for_bad_sizes(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        wrong()
+
+
+TODAY = dict(
+    positions="rope", norm="rms", feed_forward="swiglu", bias=False, num_kv_heads=1, d_k=6,
+    qk_norm=True, tied=False, scale_embedding=False,
+)  # fmt: skip
+MODELS = {
+    "today": TODAY,
+    "window": TODAY | dict(window=3),
+    "alibi": dict(positions="alibi", num_kv_heads=2, window=2, pad=11),
+    "2017": dict(norm_first=False, positions="sinusoidal"),
+}
+
+
+def language_model(**changes):
+    torch.manual_seed(0)
+    sizes = dict(d_model=8, num_layers=2, num_heads=4, d_ff=12, max_len=16, dropout=0.0)
+    return LanguageModel(LanguageModelConfig(12, **sizes | changes)).double().eval()
+
+
+@pytest.fixture(params=MODELS)
+def model(request):
+    return language_model(**MODELS[request.param])
+
+
+@torch.no_grad()
+def test_a_cache_goes_on_where_it_was(model):
+    """In pieces of any length, with padding in front: places go on, and the window moves along."""
+    pad = model.config.pad
+    ids = torch.tensor([[4, 5, 6, 7, 8, 9, 10, 4, 5], [pad, pad, 3, 4, 3, 9, 8, 8, 6]])
+    whole, cache, start = model(ids), Cache(model), 0
+    for length in (3, 1, 1, 3, 1):
+        new = slice(start, start + length)
+        start += length
+        Z, keep = model(ids[:, new], cache=cache), ids[:, new] != pad
+        assert equal(Z[keep], whole[:, new][keep])
+    heads = model.config.num_kv_heads or model.config.num_heads
+    kept = model.config.window or ids.shape[1]
+    assert cache.layers[0].K.shape[1:3] == (heads, kept)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_padding_on_either_side_changes_nothing(model, side):
+    pad, alone = model.config.pad, torch.tensor([[4, 5, 6, 7]])
+    fill = torch.full((1, 3), pad)
+    parts = [fill, alone] if side == "left" else [alone, fill]
+    found = model(torch.cat(parts, dim=1))
+    assert equal(found[:, 3:] if side == "left" else found[:, :4], model(alone))
+
+
+def test_packed_documents_stay_apart():
+    model = language_model(**TODAY)
+    ids = torch.tensor([[4, 5, 6, 7, 8, 9]])
+    documents = torch.tensor([[0, 0, 0, 1, 1, 1]])
+    packed = model(ids, documents)
+    assert equal(packed[:, 3:], model(ids[:, 3:]))
+    X = model.embedding.weight
+    leak = torch.autograd.grad(packed[:, 3:].square().sum(), X)[0][4:7]
+    assert not leak.any()
+
+
+def test_what_a_window_cannot_reach():
+    """Two layers of a window of 3 reach four tokens back, and no further."""
+    model, ids = language_model(**TODAY | dict(window=3)), torch.arange(3, 11)[None]
+    X = model.embedding.weight
+    G = torch.autograd.grad(model(ids)[0, -1].square().sum(), X)[0].any(dim=1)[3:11]
+    assert G.tolist() == [False] * 3 + [True] * 5
+
+
+def test_without_padding_every_id_is_a_word():
+    model = language_model(**TODAY | dict(pad=None))
+    Z = model(torch.tensor([[0, 4, 0]]))
+    assert not equal(Z, model(torch.tensor([[5, 4, 0]])))
+
+
+def test_the_defaults_are_the_model_of_chapter_15():
+    names = set(language_model().state_dict())
+    plain = {"W_Q", "W_K", "W_V", "W_O", "weight", "bias", "table"}
+    assert {name.rpartition(".")[2] for name in names} == plain
+    for parts in (dict(norm="rms"), dict(feed_forward="swiglu"), dict(bias=False)):
+        assert set(language_model(**parts).state_dict()) != names
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        (dict(norm="root"), 'norm must be "layer" or "rms"'),
+        (dict(feed_forward="gelu"), 'feed_forward must be "relu" or "swiglu"'),
+        (dict(positions="none"), "positions must be"),
+        (dict(num_kv_heads=3), "does not divide"),
+        (dict(window=0), "window must be"),
+        (dict(positions="rope", d_k=3), "even d_k"),
+    ],
+)
+def test_wrong_parts_are_named(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        language_model(**wrong)
+
+
+def test_the_rungs_have_one_budget():
+    """Every model of the ladder has the parameters of the first, within one per cent."""
+    counts = [row["parameters"] for row in since_2017.load("results")["ladder"].values()]
+    assert max(counts) < 1.01 * min(counts)
+    for name, row in since_2017.load("results")["ladder"].items():
+        settings = since_2017.rung(name)
+        assert settings["d_ff"] == row["d_ff"]
+
+
+def test_results_stand_for_what_the_code_does_today():
+    """A few steps of each rung: it trains, and the same seed gives the same losses."""
+    ids = [[4, 5, 6, 7], [8, 9], [5, 5, 6]]
+    for name in since_2017.LADDER:
+        settings = since_2017.rung(name) | dict(vocab_size=12)
+        batches = since_2017.captions_in_batches(ids, seed=0)[:3]
+        models = [since_2017.train(settings, batches, 0, 0.01) for _ in range(2)]
+        first, second = (since_2017.nats_a_caption(model, ids) for model in models)
+        assert first == second < 20
