@@ -1425,6 +1425,154 @@ def patching():
     return p.svg()
 
 
+def then_and_now():
+    p = Picture(
+        900, 300, "A layer in 2017 and today",
+        "Two rows of boxes. 2017: positions are added to the embedding; attention with one key head for "
+        "each query head, plus, LayerNorm; feed-forward with ReLU and biases, plus, LayerNorm. Today: "
+        "RMSNorm, attention with rotated queries and keys and shared key heads, plus; RMSNorm, SwiGLU "
+        "without biases, plus. The residual line runs past the norms.",
+    )  # fmt: skip
+    rows = (
+        ("2017", ("positions\nadded", "attention\nh key heads", "LayerNorm", "W, ReLU, W\nbiases",
+                  "LayerNorm"), ("1", "2", "3", "4", "5")),
+        ("today", ("RMSNorm", "attention\nrotated, shared\nkey heads", "RMSNorm",
+                   "SwiGLU\nno biases", ""), ()),
+    )  # fmt: skip
+    for row, (name, parts, _) in enumerate(rows):
+        y = 52 + row * 140
+        p.text(16, y + 36, name, anchor="start", bold=True)
+        x = 108
+        p.arrow((78, y + 36), (x, y + 36))
+        for i, part in enumerate(parts):
+            if not part:
+                continue
+            fill = (
+                (GREY, BLUE, GREY, YELLOW, GREY)[i] if row == 0 else (GREY, BLUE, GREY, YELLOW)[i]
+            )
+            p.box(x, y, 112, 72, part, fill, size=14)
+            x += 112
+            last = i == (4 if row == 0 else 3)
+            plus = (row == 0 and i in (1, 3)) or (row == 1 and i in (1, 3))
+            p.arrow((x, y + 36), (x + 26, y + 36))
+            if plus:
+                p.parts.append(
+                    f'<circle cx="{x + 38}" cy="{y + 36}" r="12" fill="{WHITE}" stroke="{LINE}"/>'
+                )
+                p.text(x + 38, y + 36, "+")
+                back = x - 112 - 13 if row == 0 else x - 112 - 26 - 112 - 13
+                p.arrow((back, y + 36), (back, y - 22), (x + 38, y - 22), (x + 38, y + 23))
+                p.arrow((x + 50, y + 36), (x + 72, y + 36))
+                x += 46
+            x += 26 if not last else 0
+    return p.svg()
+
+
+def turned_pairs():
+    p = Picture(
+        900, 300, "Queries and keys that turn with their place",
+        "Three pairs of clocks. In each the query, a thick hand, stands two places behind the key, a "
+        "thin one: places 3 and 1, 5 and 3, 9 and 7. Both hands are turned by 40 degrees a place, so "
+        "the angle between them is the same 80 degrees each time.",
+    )  # fmt: skip
+    for k, (key, query) in enumerate(((1, 3), (3, 5), (7, 9))):
+        cx, cy, r = 170 + k * 280, 140, 96
+        p.parts.append(
+            f'<circle cx="{cx}" cy="{cy}" r="{r}" fill="{(BLUE, YELLOW, GREY)[k]}" '
+            f'stroke="{LINE}"/>'
+        )
+        for place, name, width in ((key, "key", 1.8), (query, "query", 4)):
+            angle = math.radians(40 * place)
+            x, y = cx + 84 * math.cos(angle), cy - 84 * math.sin(angle)
+            p.parts.append(
+                f'<line x1="{cx}" y1="{cy}" x2="{x:.2f}" y2="{y:.2f}" stroke="{LINE}" '
+                f'stroke-width="{width}"/>'
+            )
+            p.text(round(cx + 58 * math.cos(angle + 0.32), 1),
+                   round(cy - 58 * math.sin(angle + 0.32), 1), name, size=12)  # fmt: skip
+        p.text(cx, 22, f"key at {key}, query at {query}", bold=True)
+        p.text(cx, 262, "80° between them", size=14)
+    p.text(450, 288, "one pair of columns; each place turns it by 40° more", size=13, italic=True)
+    return p.svg()
+
+
+def gate():
+    p = Picture(
+        900, 210, "A feed-forward layer with a gate",
+        "X goes two ways: through the matrix gate and then SiLU, and through the matrix up. The two "
+        "results, d_ff numbers each, are multiplied number by number, and the matrix down brings the "
+        "product back to d_model numbers.",
+    )  # fmt: skip
+    p.box(30, 78, 110, 54, "X\n(T, d_model)", GREY, size=14)
+    p.arrow((140, 95), (208, 57))
+    p.arrow((140, 115), (208, 153))
+    p.box(210, 30, 110, 54, "gate", BLUE)
+    p.arrow((320, 57), (368, 57))
+    p.box(370, 30, 110, 54, "SiLU", YELLOW)
+    p.box(210, 126, 110, 54, "up", BLUE)
+    p.arrow((480, 57), (552, 96))
+    p.arrow((320, 153), (552, 114))
+    p.parts.append(f'<circle cx="570" cy="105" r="16" fill="{WHITE}" stroke="{LINE}"/>')
+    p.text(570, 105, "×", size=20)
+    p.arrow((586, 105), (658, 105))
+    p.text(622, 84, "(T, d_ff)", size=13)
+    p.box(660, 78, 100, 54, "down", BLUE)
+    p.arrow((760, 105), (788, 105))
+    p.text(840, 105, "(T, d_model)", size=14)
+    p.text(425, 104, "how much passes", size=13, italic=True)
+    p.text(420, 176, "what there is to pass", size=13, italic=True)
+    return p.svg()
+
+
+def shared_keys():
+    p = Picture(
+        900, 270, "Key-value heads for four query heads",
+        "Three drawings of four query heads. Multi-head: each has a key-value head of its own, four in "
+        "the cache. Grouped: query heads 0 and 1 share the first key-value head, 2 and 3 the second, "
+        "two in the cache. Multi-query: all four share one.",
+    )  # fmt: skip
+    for k, (title, kv) in enumerate(
+        (("multi-head", 4), ("grouped queries", 2), ("multi-query", 1))
+    ):
+        left = 40 + k * 290
+        p.text(left + 118, 24, title, bold=True)
+        for head in range(4):
+            p.box(left + head * 62, 50, 50, 46, f"Q{head}", BLUE, size=14)
+        for head in range(kv):
+            width = 62 * 4 // kv - 12
+            x = left + head * (62 * 4 // kv)
+            p.box(x, 160, width, 46, f"K{head} V{head}", YELLOW, size=13 if kv < 4 else 11)
+        for head in range(4):
+            mine = head * kv // 4
+            to = left + mine * (62 * 4 // kv) + (62 * 4 // kv - 12) / 2
+            p.arrow(
+                (left + head * 62 + 25, 96), (to + (head - (mine + 0.5) * 4 / kv + 0.5) * 14, 158)
+            )
+        p.text(left + 118, 232, f"{kv} in the cache" if kv > 1 else "1 in the cache", size=14)
+    p.text(450, 258, "yellow: what a cache keeps of each token", size=13, italic=True)
+    return p.svg()
+
+
+def window():
+    p = Picture(
+        900, 320, "The future hidden, and the distant past too",
+        "Two masks of eight tokens; a cross marks a hidden key. Left, causal: token t sees 0 to t. Right, a window of "
+        "3: token t sees itself and the two before it. So a cache holds 3 tokens, and through two "
+        "layers token 7 is reached from token 3 on.",
+    )  # fmt: skip
+    for left, title, wide in ((130, "causal", 8), (530, "a window of 3", 3)):
+        p.text(left + 120, 24, title, bold=True)
+
+        def hidden(i, j, wide=wide):
+            return j > i or j <= i - wide
+
+        p.grid(left, 46, 8, 8, 30, lambda i, j, hidden=hidden: GREY if hidden(i, j) else BLUE,
+               lambda i, j, hidden=hidden: "×" if hidden(i, j) else "")  # fmt: skip
+        p.text(left + 120, 304, "keys 0 to 7", size=13)
+        p.text(left - 12, 166, "queries 0 to 7", size=13, anchor="end")
+    return p.svg()
+
+
 PICTURES = {
     draw.__name__: draw
     for draw in (
@@ -1469,6 +1617,11 @@ PICTURES = {
         two_replicas,
         head_off,
         patching,
+        then_and_now,
+        turned_pairs,
+        gate,
+        shared_keys,
+        window,
     )
 }
 

@@ -8,6 +8,7 @@ from tutor.figures.bars import (
     next_tokens,
     paired_bars,
     rows_as_points,
+    rungs,
     stacked_shares,
     word_scores,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "position_tables",
     "rectangles",
     "rows_as_points",
+    "rungs",
     "sentences",
     "show",
     "stacked_shares",

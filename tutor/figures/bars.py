@@ -218,3 +218,24 @@ def head_costs(costs, marked, caption):
     named = ", ".join(f"{name} {costs[head]:.0f}" for name, head in marked.items())
     show(figure, caption, f"Bars for {len(costs)} heads, sentences lost of 100. Highest: {said}. "
          f"Hatched: {named}.")  # fmt: skip
+
+
+def rungs(found, label, caption, alt):
+    """Chapter 16: dots with intervals, one row a name, one colour and marker a setting.
+
+    found: a dict from a setting to {name: (value, low, high)}; all have the same names.
+    """
+    names = list(next(iter(found.values())))
+    figure, ax = plt.subplots(figsize=(8.2, 0.42 * len(names) + 1.1), layout="constrained")
+    for i, (setting, rows) in enumerate(found.items()):
+        places = [row + 0.16 * (2 * i - 1) for row in range(len(names))]
+        for place, (_, low, high) in zip(places, rows.values(), strict=True):
+            ax.plot([low, high], [place, place], color=COLOURS[i], linewidth=3)
+        values = [value for value, _, _ in rows.values()]
+        ax.plot(values, places, "os"[i], color=COLOURS[i], markersize=7, label=setting)
+    ax.set(yticks=range(len(names)), yticklabels=names, xlabel=label)
+    ax.set_xlim(left=0)
+    ax.invert_yaxis()
+    ax.legend(frameon=False, loc="lower right")
+    sns.despine(ax=ax)
+    show(figure, caption, alt)
