@@ -296,5 +296,5 @@ def test_results_stand_for_what_the_code_does_today():
         settings = since_2017.rung(name) | dict(vocab_size=12)
         batches = since_2017.captions_in_batches(ids, seed=0)[:3]
         models = [since_2017.train(settings, batches, 0, 0.01) for _ in range(2)]
-        first, second = (since_2017.nats_a_caption(model, ids) for model in models)
+        first, second = (since_2017.nats_per_caption(model, ids) for model in models)
         assert first == second < 20

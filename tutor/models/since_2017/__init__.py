@@ -107,7 +107,7 @@ def texts(ids, number, length, seed):
 
 
 @torch.no_grad()
-def nats_a_caption(model, ids):
+def nats_per_caption(model, ids):
     """Mean over captions of -log p of all their words and the end; ids: a list of lists of int."""
     return losses(model, pad([[BOS, *caption, EOS] for caption in ids])).sum(dim=1).mean().item()
 

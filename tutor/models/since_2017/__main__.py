@@ -18,8 +18,8 @@ from tutor.models.since_2017 import (
     STEPS,
     captions_in_batches,
     cut,
-    nats_a_caption,
     nats_by_place,
+    nats_per_caption,
     number_words,
     rung,
     texts,
@@ -45,7 +45,7 @@ for name in LADDER:
         nats = []
         for seed in SEEDS:
             model = train(settings, captions_in_batches(corpus, seed), seed, lr)
-            nats.append(round(nats_a_caption(model, test), 4))
+            nats.append(round(nats_per_caption(model, test), 4))
         ladder[name] |= {"parameters": count_parameters(model), f"nats at {lr}": nats}
         print(f"{name}, learning rate {lr}:", nats, flush=True)
 
