@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 
 import tutor
-from tutor import museum
+from tutor import modern, museum
 from tutor.museum import lazy, places
 from tutor.museum.exhibit import Page
 
@@ -159,6 +159,10 @@ RIGHT_BY_ACCIDENT = {
     "extend_the_cache": lambda: (torch.randn(1, 3, 4), torch.tensor([0]), torch.randn(1, 1, 4)),
     "place_the_newest": lambda: (torch.randn(2, 1, 4), torch.randn(9, 4), 0),
     "logits_of_the_beams": lambda: (torch.randn(3, 1, 4), torch.randn(9, 4)),
+    "rotate_for_llama": lambda: (torch.randn(2, 3, 2), torch.arange(3)),
+    "queries_by_place": lambda: (torch.randn(3, 4), torch.ones(4), torch.arange(3)),
+    "keys_for_all_heads": lambda: (torch.randn(2, 1, 5, 4), 3),
+    "keys_with_a_cache": lambda: (torch.randn(2, 0, 4), torch.randn(2, 3, 4)),
 }
 ONLY_THE_SHAPE = {"look_across", "logits_of_a_pair"}
 
@@ -245,6 +249,10 @@ def layer_norm(X, eps=1e-5):
     return F.layer_norm(X, X.shape[-1:], eps=eps)
 
 
+def rms_norm(X, eps=1e-6):
+    return modern.RMSNorm(X.shape[-1], eps)(X)
+
+
 def token_loss(logits, targets):
     return F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=0)
 
@@ -259,6 +267,10 @@ def token_loss(logits, targets):
         ("sinusoidal_positions", tutor.sinusoidal_positions),
         ("layer_norm", layer_norm),
         ("token_loss", token_loss),
+        ("rotate", modern.rotate),
+        ("repeat_heads", modern.repeat_heads),
+        ("rms_norm", rms_norm),
+        ("window_mask", modern.window_mask),
     ],
 )
 def test_right_code_that_was_written_elsewhere_passes(task, right):

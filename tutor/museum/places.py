@@ -104,3 +104,39 @@ SUM_OF_LOSSES = thread("huggingface/transformers", 7546, "October 2020")
 CACHE_OF_BEAMS = thread("huggingface/transformers", 46612, "June 2026", ", mended by thread 46819")
 OFFSET = thread("skyzh/tiny-llm", 46, "August 2025", ", which mended an offset that counted wrong")
 TOKENS_TO_SACREBLEU = thread("mjpost/sacrebleu", 162, "September 2021", ", about its warning")
+
+# ---- since 2017
+
+TRANSFORMERS = "huggingface/transformers"
+TWO_LAYOUTS = "; ".join(
+    [
+        thread(TRANSFORMERS, 25199, "July 2023", ", which asks why the two differ"),
+        thread("rasbt/LLMs-from-scratch", 750, "July 2025", ", which put weights in order"),
+    ]
+)
+ROTATED_VALUES = thread(
+    "lucidrains/x-transformers", 182, "September 2023", ", an early choice, since removed"
+)
+NORM_AND_ROTATION = thread("meta-pytorch/torchtune", 2809, "June 2025")
+ALIBI_SIGN = thread("meta-pytorch/attention-gym", 86, "December 2024", ", which mended it")
+GROUPS_IN_ORDER = "; ".join(
+    [
+        thread("apple/axlearn", 842, "November 2024", ", which mended it"),
+        thread("onnx/onnx", 7274, "September 2025", ", which mends it"),
+    ]
+)
+RMS_OR_VARIANCE = thread("keras-team/keras", 22393, "March 2026")
+WINDOW_BY_ONE = "; ".join(
+    [
+        thread(TRANSFORMERS, 39408, "July 2025"),
+        thread("ml-explore/mlx-lm", 390, "August 2025", ", which mended it"),
+    ]
+)
+PACKED_DOCUMENTS = thread("huggingface/nanoVLM", 204, "April 2026", ", which mends it")
+CACHE_AT_ZERO = thread("Blaizzy/mlx-vlm", 1983, "August 2026")
+SHIFTED_TWICE = "; ".join(
+    [
+        thread(TRANSFORMERS, 44642, "March 2026", ", which words the documentation"),
+        thread(TRANSFORMERS, 46898, "June 2026", ", which mended it"),
+    ]
+)
