@@ -8,6 +8,7 @@ from matplotlib.patches import Rectangle
 from traitlets import Dict, Int, Unicode, validate
 
 from tutor.decoding import most_probable, write
+from tutor.figures import COLOURS
 from tutor.text.tokenizer import BOS, EOS, SPECIAL, UNK
 from tutor.trace import check_scales, heads_of, scaled, sub_layers, trace
 from tutor.views.base import READERS, Table, View, read_file, script
@@ -285,7 +286,7 @@ class JourneyView(View):
         image, what = draw(left)
         figure.colorbar(image, ax=left, label=what, shrink=0.7, pad=0.02, location="bottom")
         tokens, shares = zip(*self._shares(8), strict=True)
-        bars = right.barh(range(len(tokens)), shares, color="#35456c")
+        bars = right.barh(range(len(tokens)), shares, color=COLOURS[0])
         right.bar_label(bars, [as_percent(share) for share in shares], fontsize=8, padding=3)
         right.set_yticks(range(len(tokens)), tokens)
         right.set(xlim=(0, 1.25), xticks=(0, 0.5, 1), xlabel="probability")
