@@ -1041,6 +1041,64 @@ def decoder_layer():
     return p.svg()
 
 
+def decoder_alone():
+    p = Picture(
+        900, 372, "From the decoder to a language model",
+        "On the left a decoder layer: the target goes through masked self-attention, then "
+        "cross-attention, which reads the memory of the source, then feed-forward. Cross-attention "
+        "and the memory are crossed out. On the right what is left, a language model's layer: one "
+        "stream of tokens goes through masked self-attention and feed-forward.",
+    )  # fmt: skip
+    p.text(335, 24, "decoder layer", bold=True)
+    p.text(720, 24, "language model's layer", bold=True)
+    for x, names in ((220, ("masked self-attention", "cross-attention", "feed-forward")),
+                     (605, ("masked self-attention", "", "feed-forward"))):  # fmt: skip
+        below = 328
+        for y, name in zip((260, 160, 60), names, strict=True):
+            if name:
+                p.arrow((x + 115, below), (x + 115, y + 52))
+                p.box(x, y, 230, 50, name, GREY if name == "cross-attention" else BLUE)
+                below = y
+        p.text(x + 115, 344, ("target, so far" if x == 220 else "the text, so far"))
+        p.text(x + 115, 362, "(N, T, d_model)", size=13)
+    p.box(20, 160, 150, 50, "memory, source\n(N, S, d_model)", GREY, size=13)
+    p.arrow((170, 185), (218, 185))
+    cross(p, 220, 160, 230, 50)
+    cross(p, 20, 160, 150, 50)
+    p.arrow((480, 185), (575, 185))
+    p.text(527, 166, "no source", size=13, italic=True)
+    return p.svg()
+
+
+def packed_rows():
+    p = Picture(
+        900, 300, "Packing: documents laid end to end",
+        "Above, three captions in three rows of a batch, filled up with padding: half of the places "
+        "are empty. Below, the same captions behind one another in one row, with the number of the "
+        "document and the position under each token; positions begin anew with each document.",
+    )  # fmt: skip
+    documents = (["[BOS]", "A", "fox", "runs"], ["[BOS]", "It", "rains"], ["[BOS]", "Two"])
+    cell = 82
+    p.text(20, 22, "a row each", anchor="start", bold=True)
+    for n, words in enumerate(documents):
+        for t in range(4):
+            word = words[t] if t < len(words) else ""
+            fill = (YELLOW, BLUE, GREY)[n] if word else WHITE
+            p.box(140 + t * cell, 10 + n * 36, cell, 32, word or "[PAD]", fill, not word, 14)
+    p.text(20, 166, "packed", anchor="start", bold=True)
+    x = 140
+    for n, words in enumerate(documents):
+        for t, word in enumerate(words):
+            p.box(x, 150, cell, 32, word, (YELLOW, BLUE, GREY)[n], size=14)
+            p.text(x + cell / 2, 208, str(n + 1), size=14)
+            p.text(x + cell / 2, 240, str(t), size=14)
+            x += cell
+    p.text(20, 208, "document", anchor="start", size=14)
+    p.text(20, 240, "position", anchor="start", size=14)
+    p.text(450, 278, "a token sees what stands before it in its own document", size=14, italic=True)
+    return p.svg()
+
+
 def what_leaves():
     p = Picture(
         900, 275, "What must leave together",
@@ -1605,6 +1663,8 @@ PICTURES = {
         may_move,
         cross_attention,
         decoder_layer,
+        decoder_alone,
+        packed_rows,
         what_leaves,
         safetensors_file,
         two_graphs,

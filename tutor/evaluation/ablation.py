@@ -8,8 +8,12 @@ KINDS = ("encoder", "decoder", "cross")  # as in `tutor.record.record_attention`
 
 
 def attention_of(model, kind, layer):
-    """The MultiHeadAttention of one kind in one layer of a Transformer."""
-    block = (model.encoder if kind == "encoder" else model.decoder).layers[layer]
+    """The MultiHeadAttention of one kind in one layer of a Transformer.
+
+    A LanguageModel is a stack of its own, whose kind is "decoder".
+    """
+    stack = getattr(model, "encoder" if kind == "encoder" else "decoder", model)
+    block = stack.layers[layer]
     return (block.cross_attention if kind == "cross" else block.self_attention).attention
 
 

@@ -1,7 +1,9 @@
 """What chapter 15 shows and is too long to compute on its page.
 
 `truth.json`: for 60 captions, the nats that the grammar itself needs for each word.
-`python -m tutor.models.language` makes it again, in some minutes.
+`translation.json`: translating as a language model, against the encoder-decoder.
+`in_context.json`: a task given by examples, with the models of seed 0 beside it.
+`python -m tutor.models.language truth` makes the first again, and so on, in some minutes each.
 """
 
 import json
@@ -15,7 +17,7 @@ CAPTIONS, SEED = 60, 2  # seed 0 is trained on, seed 1 is tested with
 
 
 def load(name):
-    """The results of `name`, "truth", as they were saved."""
+    """The results of `name`, "truth", "translation" or "in_context", as they were saved."""
     return json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
 
 

@@ -1,0 +1,108 @@
+"""Translation by a language model, against the encoder-decoder (chapter 15).
+
+Both read the same pairs in the same batches for as many steps, and have as many parameters. The
+language model sees one stream, English [EOS] [BOS] French [EOS]; its loss counts the French alone,
+as the encoder-decoder's does.
+"""
+
+import time
+from functools import cache
+
+import torch
+
+from tutor.decoding import greedy
+from tutor.evaluation import bleu, bleu_counts, bleu_of_counts, exact_match
+from tutor.language_model import Cache, LanguageModel, LanguageModelConfig
+from tutor.text.batches import make_batch
+from tutor.text.grammar import generate_pairs
+from tutor.text.tokenizer import BOS, EOS, Tokenizer
+from tutor.training import Recipe, smoothed_cross_entropy, train, translation_loss
+from tutor.transformer import Transformer, TransformerConfig, count_parameters
+
+SEEDS = (0, 1, 2)
+PAIRS, TESTED, LONGEST = 30_000, 500, 9  # pairs; sentences; English words, the full stop too
+STEPS, MAX_TOKENS = 1_000, 768
+SIZES = dict(d_model=64, num_heads=4, dropout=0.0, max_len=96, norm_first=True)
+SIZES["positions"] = "sinusoidal"
+ENCODER_DECODER = dict(num_layers=2, d_ff=128)  # 2 and 2 layers
+ALONE = dict(num_layers=4, d_ff=192)  # wider in the middle, as it has no cross-attention
+DRAWS = 2_000
+
+
+@cache
+def corpus(split, size):
+    """The first `size` short pairs of the built-in corpus: two lists of str."""
+    pairs = generate_pairs(split, 3 * size)
+    short = [pair for pair in pairs if len(pair.english.split()) < LONGEST][:size]
+    return [pair.english for pair in short], [pair.french for pair in short]
+
+
+@cache
+def tokenizer_of_both():
+    english, french = corpus("train", PAIRS)
+    return Tokenizer.train([*english, *french], vocab_size=1500)
+
+
+def french_loss(model, batch, smoothing=0.0):
+    """Nats a target token of a LanguageModel that has read the source, of a Batch.
+
+    A row reads source [EOS] [BOS] target, with padding behind the shorter sources.
+    """
+    ids = torch.cat([batch.source, batch.target_in], dim=1)  # (N, S + T)
+    Y = model.read(ids)[:, batch.source.shape[1] :]  # (N, T, d_model)
+    Y, targets = Y.flatten(0, 1), batch.target_out.flatten()  # (N * T, d_model), (N * T,)
+    return smoothed_cross_entropy(Y, model.embedding.weight, targets, smoothing)
+
+
+SYSTEMS = {
+    "encoder-decoder": (Transformer, TransformerConfig, ENCODER_DECODER, translation_loss),
+    "language model": (LanguageModel, LanguageModelConfig, ALONE, french_loss),
+}
+
+
+@torch.no_grad()
+def continued(model, source_ids, longest=40):
+    """What a LanguageModel writes behind source_ids (N, S), greedily: N lists of ids."""
+    cache, N = Cache(model), len(source_ids)
+    model(source_ids, cache=cache)  # prefill
+    ids = torch.full((N, 1), BOS)
+    while ids.shape[1] <= longest and not (ids == EOS).any(1).all():
+        Z = model(ids[:, -1:], cache=cache)[:, -1]  # (N, vocabulary)
+        Z[:, :EOS] = -torch.inf  # never [PAD], [UNK] or [BOS]
+        ids = torch.cat([ids, Z.argmax(-1, keepdim=True)], dim=1)
+    rows = [row[1:] + [EOS] for row in ids.tolist()]
+    return [row[: row.index(EOS)] for row in rows]
+
+
+def interval(counts):
+    """The middle 95 % of `DRAWS` bootstrapped BLEUs of sentences with these counts (N, 10)."""
+    N = len(counts)
+    drawn = torch.randint(N, (DRAWS, N), generator=torch.Generator().manual_seed(0))
+    scores = bleu_of_counts(counts[drawn].sum(1))  # (DRAWS,)
+    return scores.quantile(torch.tensor([0.025, 0.975], dtype=scores.dtype)).tolist()
+
+
+def run(name, seed):
+    """Train one system from one seed and test it: a dict of what came out."""
+    Model, Config, sizes, loss = SYSTEMS[name]
+    english, french = corpus("train", PAIRS)
+    tokenizer = tokenizer_of_both()
+    torch.manual_seed(seed)
+    model = Model(Config(len(tokenizer), **SIZES, **sizes))
+    pairs = list(zip(tokenizer.encode(english), tokenizer.encode(french), strict=True))
+    start = time.process_time()
+    train(model, pairs, Recipe(STEPS, MAX_TOKENS, smoothing=0.0, seed=seed), loss_of=loss)
+    seconds = time.process_time() - start
+    sources, references = corpus("test", TESTED)
+    source_ids = make_batch([(ids, []) for ids in tokenizer.encode(sources)]).source
+    if Model is Transformer:
+        written = [best.ids for best in greedy(model, source_ids)]
+    else:
+        written = continued(model, source_ids)
+    texts = [tokenizer.decode(ids) for ids in written]
+    found = {
+        "system": name, "seed": seed, "parameters": count_parameters(model),
+        "exact_match": exact_match(texts, references), "bleu": bleu(texts, references).value,
+        "bleu_interval": interval(bleu_counts(texts, references)), "cpu_seconds": seconds,
+    }  # fmt: skip
+    return {k: round(v, 4) if isinstance(v, float) else v for k, v in found.items()}
