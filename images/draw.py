@@ -1061,7 +1061,9 @@ def decoder_alone():
                 below = y
         p.text(x + 115, 344, ("target, so far" if x == 220 else "the text, so far"))
         p.text(x + 115, 362, "(N, T, d_model)", size=13)
-    p.box(20, 160, 150, 50, "memory, source\n(N, S, d_model)", GREY, size=13)
+    p.box(20, 160, 150, 50, "", GREY)
+    p.text(95, 128, "memory, source", size=13)
+    p.text(95, 146, "(N, S, d_model)", size=13)
     p.arrow((170, 185), (218, 185))
     cross(p, 220, 160, 230, 50)
     cross(p, 20, 160, 150, 50)
@@ -1073,8 +1075,8 @@ def decoder_alone():
 def packed_rows():
     p = Picture(
         900, 300, "Packing: documents laid end to end",
-        "Above, three captions in three rows of a batch, filled up with padding: half of the places "
-        "are empty. Below, the same captions behind one another in one row, with the number of the "
+        "Above, three captions in three rows of a batch, filled up with padding: a quarter of the "
+        "places is empty. Below, the same captions behind one another in one row, with the number of the "
         "document and the position under each token; positions begin anew with each document.",
     )  # fmt: skip
     documents = (["[BOS]", "A", "fox", "runs"], ["[BOS]", "It", "rains"], ["[BOS]", "Two"])
