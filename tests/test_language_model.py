@@ -9,8 +9,12 @@ from torch.nn import functional as F
 
 from tutor import EncoderLayer, causal_mask, record_attention
 from tutor.attention import PAD
+from tutor.evaluation import without_heads
 from tutor.language_model import Cache, LanguageModel, LanguageModelConfig, places_of
+from tutor.models import language
+from tutor.models.language import in_context, translation
 from tutor.proof import equal
+from tutor.text.batches import make_batch
 from tutor.text.packing import fill_rows, pack
 from tutor.text.tokenizer import BOS, EOS
 
@@ -134,3 +138,56 @@ def test_a_document_that_fits_nowhere_and_wrong_sizes_are_named():
         pack([[4], [5, 6, 7, 8]], 4)
     with pytest.raises(ValueError, match="num_layers must be a whole number"):
         LanguageModelConfig(12, num_layers=0)
+
+
+def test_a_head_can_be_switched_off():
+    model, ids = small_model(), torch.randint(4, 12, (2, 5))
+    with without_heads(model, [("decoder", 1, 0)]):
+        without = model(ids)
+    with torch.no_grad():
+        model.layers[1].self_attention.attention.W_O[:4] = 0.0  # the rows of head 0
+    assert equal(without, model(ids))
+
+
+def test_two_heads_follow_examples():
+    ids = in_context.rows(50, seed=5)
+    assert (ids[:, :16:2].sort(1).values == ids[:, 16::2].sort(1).values).all()  # the same keys
+    one, two = in_context.load(1), in_context.load(2)
+    before, answer = in_context.measure(two, ids)
+    pair = [in_context.best(before), in_context.best(answer)]
+    assert [layer for _, layer, _ in pair] == [0, 1]
+    others = [("decoder", n, m) for n in (0, 1) for m in range(4) if ("decoder", n, m) not in pair]
+    assert in_context.accuracy(one, ids) < 0.5 < 0.98 < in_context.accuracy(two, ids)
+    with without_heads(two, pair[:1]):
+        assert in_context.accuracy(two, ids) < 0.5
+    with without_heads(two, others):
+        assert in_context.accuracy(two, ids) > 0.9
+
+
+@settings(max_examples=8)
+@given(pairs=st.lists(st.tuples(*[st.lists(st.integers(4, 11), max_size=5)] * 2), min_size=1,
+                      max_size=4), seed=SEEDS)  # fmt: skip
+def test_a_pair_is_read_as_one_text_whatever_its_neighbours(pairs, seed):
+    model, batch = small_model(seed), make_batch(pairs)
+    alone = [
+        F.cross_entropy(
+            model(torch.tensor([[*source, EOS, BOS, *target]]))[0, len(source) + 1 :],
+            torch.tensor([*target, EOS]),
+            reduction="none",
+        )
+        for source, target in pairs
+    ]
+    assert equal(translation.french_loss(model, batch), torch.cat(alone).mean())
+    for written, (source, _) in zip(
+        translation.continued(model, batch.source, longest=3), pairs, strict=True
+    ):
+        ids = [*source, EOS, BOS]
+        for expected in [*written, EOS][:3]:
+            assert model(torch.tensor([ids]))[0, -1, EOS:].argmax() + EOS == expected
+            ids.append(expected)
+
+
+def test_the_rivals_have_as_many_parameters():
+    runs = language.load("translation")["runs"]
+    few, many = sorted({run["parameters"] for run in runs})
+    assert many / few < 1.03 and {run["system"] for run in runs} == set(translation.SYSTEMS)
