@@ -275,51 +275,97 @@ class JourneyView(View):
 
     def draw(self, figure):
         """Draw the level that is looked at, and the probabilities of the next token."""
+        if self.place:
+            self._draw_place(figure)
+        else:
+            figure.set_size_inches(10.5, 4.2)
+            left, right = figure.subplots(1, 2, width_ratios=[8, 2])
+            self._draw_model(left)
+            self._draw_next(right)
+        if self.scales:
+            figure.suptitle(f"scaled: {self._scaled()}", fontsize=10)
+
+    def _draw_place(self, figure):
+        """A layer, a sub-layer or a head as maps, beside the next token."""
         S, T = len(self.facts["source"]), len(self.facts["target"])
         if self.place.endswith(("self", "cross")) or ".head." in self.place:
-            panels, draw = 1, self._draw_heads
+            draw = self._draw_heads
         else:
-            panels, draw = 1 if self.place else 2, self._draw_lengths
-        width = {1: 0.3 * max(S, T) + 3, 2: 0.3 * (S + T) + 4}[panels]
+            draw = self._draw_lengths
+        width = 0.3 * max(S, T) + 3
         figure.set_size_inches(width + 3.2, 0.3 * max(T, 12) + 2)
-        *left, right = figure.subplots(1, panels + 1, width_ratios=[width / panels] * panels + [3])
+        left, right = figure.subplots(1, 2, width_ratios=[width, 3])
         image, what = draw(left)
         figure.colorbar(image, ax=left, label=what, shrink=0.7, pad=0.02, location="bottom")
+        left.tick_params(labelsize=8, length=0)
+        self._draw_next(right)
+
+    def _draw_next(self, right):
+        """The probabilities of the next token as bars."""
         tokens, shares = zip(*self._shares(8), strict=True)
         bars = right.barh(range(len(tokens)), shares, color=COLOURS[0])
         right.bar_label(bars, [as_percent(share) for share in shares], fontsize=8, padding=3)
         right.set_yticks(range(len(tokens)), tokens)
-        right.set(xlim=(0, 1.25), xticks=(0, 0.5, 1), xlabel="probability")
+        right.set(xlim=(0, 1.2), xticks=(0, 0.5, 1), xlabel="probability")
+        right.spines["bottom"].set_bounds(0, 1)
         right.set_title(f"next token, step {self.step}", fontsize=10)
         right.invert_yaxis()
         right.spines[["top", "right"]].set_visible(False)
-        for ax in (*left, right):
-            ax.tick_params(labelsize=8, length=0)
-        if self.scales:
-            figure.suptitle(f"scaled: {self._scaled()}", fontsize=10)
+        right.tick_params(labelsize=8, length=0)
 
-    def _draw_lengths(self, axes):
+    def _draw_model(self, ax):
+        """The way from left to right: source, encoder, memory, decoder, with what each adds."""
+        facts, layers = self.facts, self.facts["config"]["layers"]
+        lengths = facts["lengths"]
+        sides = (("encoder", 0, 0, COLOURS[0]), ("decoder", layers + 0.6, self.step, COLOURS[1]))
+        at = {side: position for side, _, position, _ in sides}
+        longest = max(lengths[p]["adds"][at[p.partition(".")[0]]] for p in lengths)
+        ax.set(xlim=(-1.3, 2 * layers + 1), ylim=(3.3, -0.5))
+        ax.set_axis_off()
+        frame = {"fill": False, "edgecolor": "#808080"}
+        for side, first, position, colour in sides:
+            token = facts["source" if side == "encoder" else "read"][position]
+            ax.text(first, -0.3, f"{side}: adds to the vector of {token}", fontsize=9)
+            for layer in range(layers):
+                kinds = [k for k in ("self", "cross", "ff") if f"{side}.{layer}.{k}" in lengths]
+                ax.text(first + layer + 0.45, -0.05, f"layer {layer}", fontsize=8, ha="center")
+                for i, kind in enumerate(kinds):
+                    high = 3 / len(kinds)
+                    x, y = first + layer, i * high + 0.05
+                    adds = lengths[f"{side}.{layer}.{kind}"]["adds"][position]
+                    ax.add_patch(Rectangle((x, y), 0.9, high - 0.1, **frame))
+                    ax.text(x + 0.06, y + 0.3, f"{kind} {adds:.0f}", fontsize=8)
+                    ax.add_patch(Rectangle((x + 0.06, y + 0.4), 0.78 * adds / longest, 0.14,
+                                           facecolor=colour))  # fmt: skip
+        ax.add_patch(Rectangle((layers + 0.1, 0.05), 0.3, 2.9, **frame))
+        ax.text(layers + 0.25, 1.5, "memory", fontsize=9, rotation=90, ha="center", va="center")
+        shown = facts["source"][:12]
+        for s, token in enumerate(shown):
+            ax.text(-0.15, 0.2 + 3 * s / 12, token, fontsize=8, ha="right",
+                    weight="bold" if s == 0 else "normal")  # fmt: skip
+        if len(facts["source"]) > len(shown):
+            ax.text(-0.15, 0.2 + 3, "…", fontsize=8, ha="right")
+        ax.text(0, 3.25, "Numbers and bars: how long the added vector is.", fontsize=8)
+
+    def _draw_lengths(self, ax):
         """How long the vectors are that the sub-layers of the place add, position by position."""
-        lengths = self.facts["lengths"]
+        lengths, side = self.facts["lengths"], self.place.partition(".")[0]
         longest = max(max(each["adds"]) for each in lengths.values())
-        for ax, side in zip(axes, (self.place.partition(".")[0], "decoder"), strict=False):
-            side = side or "encoder"
-            here = [p for p in lengths if f"{p}.".startswith(f"{self.place or side}.")]
-            tokens = self.facts["source" if side == "encoder" else "read"]
-            rows = [lengths[place]["adds"] for place in here]
-            image = ax.imshow(rows, vmin=0, vmax=longest, cmap="cividis", aspect="auto")
-            ax.set_xticks(range(len(tokens)), tokens, rotation=90)
-            ax.set_yticks(range(len(here)), [place.partition(".")[2] for place in here])
-            ax.invert_yaxis()  # the way goes up
-            if side == "decoder":
-                mark_step(ax, self.step - 0.5, -0.5, 1, len(here))
-            ax.set_title(self.place or side, fontsize=10)
-            ax.set_xlabel("source token" if side == "encoder" else "token read")
+        here = [p for p in lengths if f"{p}.".startswith(f"{self.place}.")]
+        tokens = self.facts["source" if side == "encoder" else "read"]
+        rows = [lengths[place]["adds"] for place in here]
+        image = ax.imshow(rows, vmin=0, vmax=longest, cmap="cividis", aspect="auto")
+        ax.set_xticks(range(len(tokens)), tokens, rotation=90)
+        ax.set_yticks(range(len(here)), [place.partition(".")[2] for place in here])
+        ax.invert_yaxis()  # the way goes up
+        if side == "decoder":
+            mark_step(ax, self.step - 0.5, -0.5, 1, len(here))
+        ax.set_title(self.place, fontsize=10)
+        ax.set_xlabel("source token" if side == "encoder" else "token read")
         return image, "length of what is added"
 
-    def _draw_heads(self, axes):
+    def _draw_heads(self, ax):
         """The weights of the heads of the place, side by side in one image."""
-        [ax] = axes
         place, _, head = self.place.partition(".head.")
         A = self.numbers(f"{place}.A")  # (h, T, S)
         A = A[int(head)][None] if head else A
