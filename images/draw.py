@@ -1488,57 +1488,51 @@ def patching():
 def then_and_now():
     p = Picture(
         900, 300, "A layer in 2017 and today",
-        "Two rows of boxes. 2017: positions are added to the embedding; attention with one key head for "
-        "each query head, plus, LayerNorm; feed-forward with ReLU and biases, plus, LayerNorm. Today: "
-        "RMSNorm, attention with rotated queries and keys and shared key heads, plus; RMSNorm, SwiGLU "
-        "without biases, plus. The residual line runs past the norms.",
+        "Two rows of boxes. 2017: before the first layer, positions are added to the embedding; "
+        "attention with one key head for each query head, plus, LayerNorm; feed-forward with ReLU and "
+        "biases, plus, LayerNorm. Today: RMSNorm, attention with rotated queries and keys and shared "
+        "key heads, plus; RMSNorm, SwiGLU without biases, plus. The residual line runs past the norms.",
     )  # fmt: skip
     rows = (
-        ("2017", ("positions\nadded", "attention\nh key heads", "LayerNorm", "W, ReLU, W\nbiases",
-                  "LayerNorm"), ("1", "2", "3", "4", "5")),
+        ("2017", ("attention\nh key heads", "LayerNorm", "W, ReLU, W\nbiases", "LayerNorm")),
         ("today", ("RMSNorm", "attention\nrotated, shared\nkey heads", "RMSNorm",
-                   "SwiGLU\nno biases", ""), ()),
+                   "SwiGLU\nno biases")),
     )  # fmt: skip
-    for row, (name, parts, _) in enumerate(rows):
-        y = 52 + row * 140
+    for row, (name, parts) in enumerate(rows):
+        y, x = 52 + row * 140, 228
         p.text(16, y + 36, name, anchor="start", bold=True)
-        x = 108
-        p.arrow((78, y + 36), (x, y + 36))
-        for i, part in enumerate(parts):
-            if not part:
-                continue
-            fill = (
-                (GREY, BLUE, GREY, YELLOW, GREY)[i] if row == 0 else (GREY, BLUE, GREY, YELLOW)[i]
-            )
-            p.box(x, y, 112, 72, part, fill, size=14)
-            x += 112
-            last = i == (4 if row == 0 else 3)
-            plus = (row == 0 and i in (1, 3)) or (row == 1 and i in (1, 3))
-            p.arrow((x, y + 36), (x + 26, y + 36))
-            if plus:
+        if row == 0:  # once, before the first layer
+            p.box(82, y + 6, 104, 60, "positions\nadded once", WHITE, dashed=True, size=14)
+        p.arrow((186, y + 36), (x, y + 36))
+        for part in parts:
+            fill = GREY if "Norm" in part else BLUE if "attention" in part else YELLOW
+            p.box(x, y, 118, 72, part, fill, size=14)
+            x += 118
+            if fill != GREY:  # what goes around it is added to its result
+                back = x - 118 - 13 - (0 if row == 0 else 144)
                 p.parts.append(
-                    f'<circle cx="{x + 38}" cy="{y + 36}" r="12" fill="{WHITE}" stroke="{LINE}"/>'
+                    f'<circle cx="{x + 34}" cy="{y + 36}" r="12" fill="{WHITE}" stroke="{LINE}"/>'
                 )
-                p.text(x + 38, y + 36, "+")
-                back = x - 112 - 13 if row == 0 else x - 112 - 26 - 112 - 13
-                p.arrow((back, y + 36), (back, y - 22), (x + 38, y - 22), (x + 38, y + 23))
-                p.arrow((x + 50, y + 36), (x + 72, y + 36))
+                p.text(x + 34, y + 36, "+")
+                p.arrow((x, y + 36), (x + 22, y + 36))
+                p.arrow((back, y + 36), (back, y - 22), (x + 34, y - 22), (x + 34, y + 23))
                 x += 46
-            x += 26 if not last else 0
+            p.arrow((x, y + 36), (x + 26, y + 36))
+            x += 26
     return p.svg()
 
 
 def turned_pairs():
     p = Picture(
         900, 300, "Queries and keys that turn with their place",
-        "Three pairs of clocks. In each the query, a thick hand, stands two places behind the key, a "
+        "Three pairs of clocks. In each the query, a thick hand, stands two places after the key, a "
         "thin one: places 3 and 1, 5 and 3, 9 and 7. Both hands are turned by 40 degrees a place, so "
         "the angle between them is the same 80 degrees each time.",
     )  # fmt: skip
     for k, (key, query) in enumerate(((1, 3), (3, 5), (7, 9))):
         cx, cy, r = 170 + k * 280, 140, 96
         p.parts.append(
-            f'<circle cx="{cx}" cy="{cy}" r="{r}" fill="{(BLUE, YELLOW, GREY)[k]}" '
+            f'<circle cx="{cx}" cy="{cy}" r="{r}" fill="{BLUE}" '
             f'stroke="{LINE}"/>'
         )
         for place, name, width in ((key, "key", 1.8), (query, "query", 4)):

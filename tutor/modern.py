@@ -12,9 +12,9 @@ from tutor.attention import MultiHeadAttention, causal_mask
 def rotate(X, places, base=10_000.0):
     """RoPE: each pair of columns of X (..., T, d_k), turned in proportion to its token's place.
 
-    Column i goes with column i + d_k / 2 (the layout of Llama and its relatives); the pair turns by
-    place / base^(2i / d_k) radians. places: (T,), or what broadcasts to (..., T). The angles are
-    float64, whatever X is. Raises ValueError for an odd d_k.
+    Column i goes with column i + d_k / 2 (the layout of transformers; Meta's own files of Llama
+    pair neighbours); the pair turns by place / base^(2i / d_k) radians. places: (T,), or what
+    broadcasts to (..., T). The angles are float64, whatever X is. Raises ValueError for an odd d_k.
     Source: Su et al. 2021, section 3.2.2; pairs of halves: GPT-NeoX (Black et al. 2022).
     """
     d_k = X.shape[-1]
@@ -122,9 +122,10 @@ class GroupedQueryAttention(MultiHeadAttention):
     Called as (X_Q, X_KV, mask=None, places=None): as MultiHeadAttention, with the places of the
     tokens, (T,) or (N, T), where `positions` is given (a Rope or an Alibi; self-attention only).
     num_kv_heads: None means one for each head; it must divide num_heads. qk_norm: each query and
-    each key passes an RMSNorm of its own before it is turned.
+    each key passes an RMSNorm of its own before it is turned, as in Qwen3.
     Keys and values have num_kv_heads heads until `attend`: that is what a cache has to keep.
-    Source: Ainslie et al. 2023, section 2.2; qk_norm: Dehghani et al. 2023, section 2.
+    Source: Ainslie et al. 2023, section 2.2; qk_norm: Dehghani et al. 2023, section 2,
+    with LayerNorm.
     """
 
     def __init__(

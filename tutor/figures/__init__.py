@@ -17,6 +17,7 @@ from tutor.figures.curves import (
     curves,
     curves_with_marks,
     learning_curves,
+    lengths,
     loss_panels,
     magnitudes,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "intervals",
     "kept_tokens",
     "learning_curves",
+    "lengths",
     "links",
     "listing",
     "loss_panels",

@@ -220,22 +220,26 @@ def head_costs(costs, marked, caption):
          f"Hatched: {named}.")  # fmt: skip
 
 
-def rungs(found, label, caption, alt):
+def rungs(found, label, limits, caption, alt):
     """Chapter 16: dots with intervals, one row a name, one colour and marker a setting.
 
-    found: a dict from a setting to {name: (value, low, high)}; all have the same names.
+    found: a dict from a setting to {name: (value, low, high)}; all have the same names. limits: of
+    the x axis; a value beyond it is written at its end.
     """
     names = list(next(iter(found.values())))
-    figure, ax = plt.subplots(figsize=(8.2, 0.42 * len(names) + 1.1), layout="constrained")
+    figure, ax = plt.subplots(figsize=(8.2, 0.5 * len(names) + 1.1), layout="constrained")
+    ax.axvline(0, color=COLOURS[4], linewidth=1, zorder=0)
     for i, (setting, rows) in enumerate(found.items()):
         places = [row + 0.16 * (2 * i - 1) for row in range(len(names))]
-        for place, (_, low, high) in zip(places, rows.values(), strict=True):
-            ax.plot([low, high], [place, place], color=COLOURS[i], linewidth=3)
+        for place, (value, low, high) in zip(places, rows.values(), strict=True):
+            if value > limits[1]:
+                ax.text(limits[1], place, f"{value:.1f} →", ha="right", va="center")
+            else:
+                ax.plot([low, high], [place, place], color=COLOURS[i], linewidth=3)
         values = [value for value, _, _ in rows.values()]
         ax.plot(values, places, "os"[i], color=COLOURS[i], markersize=7, label=setting)
-    ax.set(yticks=range(len(names)), yticklabels=names, xlabel=label)
-    ax.set_xlim(left=0)
+    ax.set(yticks=range(len(names)), yticklabels=names, xlabel=label, xlim=limits)
     ax.invert_yaxis()
-    ax.legend(frameon=False, loc="lower right")
+    figure.legend(ncols=len(found), loc="outside lower center", frameon=False)
     sns.despine(ax=ax)
     show(figure, caption, alt)

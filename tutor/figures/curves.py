@@ -39,6 +39,19 @@ def curves(
         show(figure, caption, alt, varies)
 
 
+def lengths(lines, trained, caption, alt):
+    """Chapter 16: nats a token over places, a marker for each stretch, and a line at `trained`."""
+    figure, ax = plt.subplots(figsize=(8.2, 3.6), layout="constrained")
+    for i, (name, (x, y)) in enumerate(lines.items()):
+        ax.plot(x, y, "osD^v"[i] + "-", label=name, color=COLOURS[i], linewidth=2, markersize=5)
+    ax.axvline(trained, color=COLOURS[4], linestyle=":")
+    ax.text(trained + 3, 1, "not trained →", transform=ax.get_xaxis_transform(), va="top")
+    ax.set(xlabel="place in the text", ylabel="nats a token", xticks=range(0, 257, 32))
+    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+    sns.despine(ax=ax)
+    show(figure, caption, alt)
+
+
 def loss_panels(panels, caption, alt, mean_of=10):
     """Runs side by side: a dict from a panel's title to {name: losses}; log scale, running means.
 

@@ -64,6 +64,11 @@ def rms_norm(X, weight, eps):
         ("You divide by the length of the vector. The *mean* of the squares is wanted.",
          _with(mean=False)),
         (
+            "You divide by the spread, `std`, which subtracts the mean. Take the root of the mean "
+            "of the squares.",
+            lambda X, weight, eps: X / (X.std(-1, keepdim=True) + eps) * weight,
+        ),
+        (
             "The mean goes over everything. Each vector has its own.",
             lambda X, weight, eps: X / (X.square().mean() + eps).sqrt() * weight,
         ),
@@ -90,6 +95,10 @@ def rms_norm(X, weight, eps):
 def rms_norm(X, weight, eps):
     return X / (X.square().sum(-1, keepdim=True) + eps).sqrt() * weight
 """: "length of the vector",
+        """\
+def rms_norm(X, weight, eps):
+    return X / (X.std(dim=-1, keepdim=True) + eps) * weight
+""": "the spread",
     },
     right=(
         """\

@@ -5,10 +5,12 @@ import torch
 from tutor.check.exercise import WRITE, Exercise
 
 
-def _turn(X, angle, signs=(-1, 1), swapped=False, swap_angle=False):
+def _turn(X, angle, signs=(-1, 1), swapped=False, swap_angle=False, crossed=False):
     cos, sin = (angle.sin(), angle.cos()) if swap_angle else (angle.cos(), angle.sin())
     left, right = X.chunk(2, dim=-1)  # (..., T, d_k / 2) each
     new = [left * cos + signs[0] * right * sin, right * cos + signs[1] * left * sin]
+    if crossed:
+        new[1] = left * cos + right * sin
     return torch.cat(new[::-1] if swapped else new, dim=-1)
 
 
@@ -82,6 +84,11 @@ def turn_pairs(X, angle):
             "You pair neighbours, columns 2i and 2i + 1, and then put them into halves.",
             lambda X, angle: _neighbours(X, angle, back=False),
         ),
+        ("The new right half is `right` times the cosine and `left` times the sine; yours is the "
+         "other way about.", lambda X, angle: _turn(X, angle, crossed=True)),
+        ("The points are right, but they come back as neighbours. Put the halves one after the "
+         "other.",
+         lambda X, angle: torch.stack(_turn(X, angle).chunk(2, dim=-1), dim=-1).flatten(-2)),
         ("The halves come back in the wrong order.",
          lambda X, angle: _turn(X, angle, swapped=True)),
         ("Cosine and sine have changed places.",
@@ -117,6 +124,18 @@ def turn_pairs(X, angle):
     cos, sin = angle.cos(), angle.sin()
     return torch.cat([left * cos + right * sin, right * cos + left * sin], dim=-1)
 """: "Both halves have a plus",
+        """\
+def turn_pairs(X, angle):
+    left, right = X.chunk(2, dim=-1)
+    cos, sin = angle.cos(), angle.sin()
+    return torch.cat([left * cos - right * sin, left * cos + right * sin], dim=-1)
+""": "other way about",
+        """\
+def turn_pairs(X, angle):
+    left, right = X.chunk(2, dim=-1)
+    cos, sin = angle.cos(), angle.sin()
+    return torch.stack([left * cos - right * sin, right * cos + left * sin], -1).flatten(-2)
+""": "come back as neighbours",
     },
     right=(
         """\

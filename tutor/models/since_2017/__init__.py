@@ -1,12 +1,15 @@
 """What the changes since 2017 are worth, measured on small language models (chapter 16).
 
-`python -m tutor.models.since_2017` trains them all again and writes `results.json`. All models
-read the English of the built-in grammar, one word a token, with one budget of parameters and steps.
-`LADDER` makes one change after another; `KINDS` differ in their positions alone, are trained on
-short texts and tested on long ones. `published.json` has the sizes of models that others published.
+`python -m tutor.models.since_2017` trains what `results.json` does not have yet and writes it after
+each row. So its rows may come from several sittings; without the file, all are trained anew. All
+models read the English of the built-in grammar, one word a token, with one budget of parameters and
+steps. `LADDER` makes one change after another; `PATIENT` rungs are trained once more, with a longer
+warm-up; `KINDS` differ in positions and window alone, are trained on short texts and tested on long
+ones. `published.json` has the sizes of models that others published.
 """
 
 import json
+import math
 import random
 from pathlib import Path
 
@@ -23,6 +26,7 @@ FOLDER = Path(__file__).parent
 SEEDS = (0, 1, 2)
 STEPS, BATCH = 500, 64
 RATES = (0.01, 0.03)  # highest learning rates; every rung is trained with both
+WARMUP, LONG_WARMUP = 50, 250  # steps in which the learning rate rises
 SHORT, LONG = 32, 256  # tokens of a text in training and in the test of lengths
 PAPER = dict(
     d_model=64, num_layers=2, num_heads=4, d_ff=256, dropout=0.0, max_len=LONG,
@@ -39,12 +43,40 @@ LADDER = {
     "grouped queries": dict(num_kv_heads=2, d_ff=194),
     "QK-norm": dict(qk_norm=True),
 }
-KINDS = ("learned", "sinusoidal", "rope", "alibi")
+PATIENT = ("2017", "norm first")
+KINDS = {
+    "learned": dict(positions="learned"),
+    "sinusoidal": dict(positions="sinusoidal"),
+    "RoPE": dict(positions="rope"),
+    "ALiBi": dict(positions="alibi"),
+    "RoPE, window of 16": dict(positions="rope", window=16),
+}
 
 
 def load(name):
     """The numbers in `name`.json: "results" or "published"."""
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def above_truth(name, lr, part="ladder"):
+    """Nats a caption above the grammar's entropy, one for each seed; part: "ladder", "patient"."""
+    results = load("results")
+    return [nats - results["truth"] for nats in results[part][name][f"nats at {lr}"]]
+
+
+def gains(lr):
+    """What each rung gained on the one before it: {name: (mean, low, high)}, nats a caption.
+
+    Seeds share their batches, so the difference is taken seed by seed; low and high are the ends
+    of its 95 % interval, by Student's t.
+    """
+    t = 4.303  # for three seeds
+    found, names = {}, list(LADDER)
+    for before, name in zip(names, names[1:], strict=False):
+        gain = torch.tensor(above_truth(before, lr)) - torch.tensor(above_truth(name, lr))
+        mean, half = gain.mean().item(), t * gain.std().item() / math.sqrt(len(SEEDS))
+        found[name] = (mean, mean - half, mean + half)
+    return found
 
 
 def cut(caption):
@@ -74,8 +106,11 @@ def losses(model, ids):
     return F.cross_entropy(Z.transpose(1, 2), ids[:, 1:], ignore_index=PAD, reduction="none")
 
 
-def train(settings, batches, seed, lr):
-    """A LanguageModel after one step on each of `batches`, ids (N, T) each."""
+def train(settings, batches, seed, lr, warmup=WARMUP):
+    """A LanguageModel after one step on each of `batches`, ids (N, T) each.
+
+    The learning rate rises to lr in `warmup` steps and falls along a cosine.
+    """
     torch.manual_seed(seed)
     model = LanguageModel(LanguageModelConfig(**settings))
     optimizer = torch.optim.AdamW(
@@ -83,7 +118,7 @@ def train(settings, batches, seed, lr):
     )
     for step, ids in enumerate(batches):
         for group in optimizer.param_groups:
-            group["lr"] = lr * warmup_cosine(step, len(batches))
+            group["lr"] = lr * warmup_cosine(step, len(batches), warmup)
         optimizer.zero_grad()
         (losses(model, ids).sum() / (ids[:, 1:] != PAD).sum()).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

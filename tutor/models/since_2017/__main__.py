@@ -1,23 +1,30 @@
-"""Train them all again and write the results: `python -m tutor.models.since_2017`."""
+"""Train what results.json does not have yet, and write it: `python -m tutor.models.since_2017`."""
 
 import json
 import platform
+import sys
 import time
+from functools import partial
 
 import torch
 
+from tutor.language_model import LanguageModel, LanguageModelConfig
 from tutor.models.since_2017 import (
     BATCH,
     FOLDER,
     KINDS,
     LADDER,
     LONG,
+    LONG_WARMUP,
+    PATIENT,
     RATES,
     SEEDS,
     SHORT,
     STEPS,
+    WARMUP,
     captions_in_batches,
     cut,
+    load,
     nats_by_place,
     nats_per_caption,
     number_words,
@@ -29,46 +36,68 @@ from tutor.text.tokenizer import SPECIAL
 from tutor.text.truth import generate_english, log_probability
 from tutor.transformer import count_parameters
 
-start = time.process_time()
 read, asked = generate_english(20_000, seed=0), generate_english(500, seed=1)
 number = number_words(read + asked)
 corpus, test = ([[number[word] for word in cut(c)] for c in part] for part in (read, asked))
 vocab_size = len(SPECIAL) + len(number)
+long = texts(test, 64, LONG + 1, seed=0)
 truth = -sum(map(log_probability, asked)) / len(asked)
 print(f"the grammar itself: {truth:.3f} nats a caption", flush=True)
-
-ladder = {}
-for name in LADDER:
-    settings = rung(name) | dict(vocab_size=vocab_size)
-    ladder[name] = {"d_ff": settings["d_ff"]}
-    for lr in RATES:
-        nats = []
-        for seed in SEEDS:
-            model = train(settings, captions_in_batches(corpus, seed), seed, lr)
-            nats.append(round(nats_per_caption(model, test), 4))
-        ladder[name] |= {"parameters": count_parameters(model), f"nats at {lr}": nats}
-        print(f"{name}, learning rate {lr}:", nats, flush=True)
-
-lengths, long = {}, texts(test, 64, LONG + 1, seed=0)
-for kind in KINDS:
-    lengths[kind] = []
-    for seed in SEEDS:
-        short = texts(corpus, STEPS * BATCH // 2, SHORT + 1, seed).split(BATCH // 2)
-        settings = rung("SwiGLU") | dict(positions=kind, vocab_size=vocab_size)
-        model = train(settings, short, seed, RATES[0])
-        lengths[kind].append([round(nats, 4) for nats in nats_by_place(model, long)])
-    print(f"{kind}:", lengths[kind], flush=True)
 
 results = {
     "command": "python -m tutor.models.since_2017",
     "seeds": SEEDS,
     "rates": RATES,
     "steps": STEPS,
+    "warmup": WARMUP,
+    "long_warmup": LONG_WARMUP,
     "torch": torch.__version__,
     "machine": f"{platform.system()} {platform.machine()}, {torch.get_num_threads()} CPU thread(s)",
-    "minutes": round((time.process_time() - start) / 60, 1),
     "truth": round(truth, 4),
-    "ladder": ladder,
-    "lengths": lengths,
+    "ladder": {},
+    "patient": {},
+    "lengths": {},
+    "cpu_seconds": {},
 }
-(FOLDER / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+if (FOLDER / "results.json").exists():
+    known = load("results")
+    if known["torch"] != torch.__version__:
+        sys.exit(f"results.json was made with torch {known['torch']}: delete it to make all anew.")
+    results |= {part: known[part] for part in ("ladder", "patient", "lengths", "cpu_seconds")}
+
+
+def make(row, key, label, measure):
+    """row[key]: the measurement of each seed, if it is not there yet; then all is written."""
+    if key in row:
+        return
+    start = time.process_time()
+    row[key] = [measure(seed) for seed in SEEDS]
+    results["cpu_seconds"][label] = round(time.process_time() - start)
+    (FOLDER / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    print(f"{label}:", row[key], flush=True)
+
+
+def nats(settings, lr, warmup, seed):
+    model = train(settings, captions_in_batches(corpus, seed), seed, lr, warmup)
+    return round(nats_per_caption(model, test), 4)
+
+
+def by_place(settings, seed):
+    short = texts(corpus, STEPS * BATCH // 2, SHORT + 1, seed).split(BATCH // 2)
+    model = train(settings, short, seed, RATES[0])
+    return [round(nats, 4) for nats in nats_by_place(model, long)]
+
+
+for part, names, warmup in (("ladder", LADDER, WARMUP), ("patient", PATIENT, LONG_WARMUP)):
+    for name in names:
+        settings = rung(name) | dict(vocab_size=vocab_size)
+        parameters = count_parameters(LanguageModel(LanguageModelConfig(**settings)))
+        start = {"d_ff": settings["d_ff"], "parameters": parameters}
+        row = results[part].setdefault(name, start)
+        for lr in RATES:
+            label = f"{name}, {warmup} steps of warm-up, rate {lr}"
+            make(row, f"nats at {lr}", label, partial(nats, settings, lr, warmup))
+
+for kind, changes in KINDS.items():
+    settings = rung("SwiGLU") | changes | dict(vocab_size=vocab_size)
+    make(results["lengths"], kind, kind, partial(by_place, settings))
