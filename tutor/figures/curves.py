@@ -45,7 +45,7 @@ def lengths(lines, trained, caption, alt):
     for i, (name, (x, y)) in enumerate(lines.items()):
         ax.plot(x, y, "osD^v"[i] + "-", label=name, color=COLOURS[i], linewidth=2, markersize=5)
     ax.axvline(trained, color=COLOURS[4], linestyle=":")
-    ax.text(trained + 3, 1, "not trained →", transform=ax.get_xaxis_transform(), va="top")
+    ax.text(trained + 4, 0.3, "not trained →", transform=ax.get_xaxis_transform())
     ax.set(xlabel="place in the text", ylabel="nats a token", xticks=range(0, 257, 32))
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     sns.despine(ax=ax)
