@@ -6,6 +6,7 @@ python -m tutor.build --check      write nothing, say which notebooks are out of
 python -m tutor.build exercises    the exercises and their solutions
 python -m tutor.build classroom F  the exercises as a course for nbgrader, in the folder F
 python -m tutor.build class-report F  what the class of that course found hard
+python -m tutor.build site F       the course as a site of static files, in the folder F
 python -m tutor.build minutes      how many words and minutes each chapter has
 """
 
@@ -19,14 +20,15 @@ from tutor.publish.exercises import write_exercises
 from tutor.publish.minutes import print_minutes
 from tutor.publish.notebooks import NOTEBOOKS, BuildError, write_chapters
 from tutor.publish.report import write_report
+from tutor.publish.site.write import write_site
 
 
 def chapters_parser():
     parser = argparse.ArgumentParser(
         prog="python -m tutor.build",
         description="Execute chapters (MyST Markdown) and write them as notebooks with outputs. "
-        "`exercises`, `classroom`, `class-report` and `minutes` as the first word do something "
-        "else: see their --help.",
+        "`exercises`, `classroom`, `class-report`, `minutes` and `site` as the first word do "
+        "something else: see their --help.",
     )
     parser.add_argument(
         "names", nargs="*", help="beginnings of chapter names, such as 02 (default: every chapter)"
@@ -92,6 +94,17 @@ def minutes_parser():
     return parser
 
 
+def site_parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m tutor.build site",
+        description="Write the course as a folder of static files that need neither server nor "
+        "network: open its index.html.",
+    )
+    parser.add_argument("folder", type=Path, help="made if need be; a site that is there goes")
+    parser.set_defaults(run=lambda o: write_site(o.folder))
+    return parser
+
+
 def add_chapters(parser):
     parser.add_argument(
         "chapters",
@@ -115,6 +128,7 @@ PARSERS = {
     "classroom": classroom_parser,
     "class-report": report_parser,
     "minutes": minutes_parser,
+    "site": site_parser,
 }
 
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ TIMEOUT = 120  # seconds for one package
 
 class Package(NamedTuple):
     """A package: its name, the version, the SHA-512 that npm gives as its integrity, its licence,
-    and which of its files are wanted; the licence's text is one of them.
+    and which of its files are wanted, as patterns; the licence's text is one of them.
     """
 
     name: str
@@ -30,6 +31,11 @@ PACKAGES = {
         "@huggingface/tokenizers", "0.2.0",
         "LidMHe1FpcSYH4vcSjXooda34pC0M8m1gmDOv7SQi6Iv+ib1zX7J3sHBCC9/3FPCkn2k1b55FneVqMRxrr99pg==",
         "Apache-2.0", ("dist/tokenizers.min.cjs", "LICENSE"),
+    ),
+    "katex": Package(
+        "katex", "0.19.1",
+        "jG8uKntjSEcm2EpQOh0XturpPuuC9r3Sq5HLHdsFdWZT27E672SF19QEi+of0/YeOy15lDgRhKvr5614uRrEfA==",
+        "MIT", ("dist/katex.min.js", "dist/katex.min.css", "dist/fonts/*.woff2", "LICENSE"),
     ),
 }  # fmt: skip
 
@@ -83,8 +89,10 @@ def unpack(package, archive, folder):
             "that we know, and was thrown away."
         )
     with tarfile.open(archive) as packed:
-        for name in package.files:
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(packed.extractfile(f"package/{name}").read())
+        for member in packed.getmembers():
+            name = member.name.removeprefix("package/")
+            if member.isfile() and any(fnmatch(name, pattern) for pattern in package.files):
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(packed.extractfile(member).read())
     return folder

@@ -1,0 +1,88 @@
+"""Our part of Sphinx: formulas, docstrings, and which scripts a page gets."""
+
+import html
+import re
+
+from docutils.nodes import SkipNode
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.add_config_value("course", {}, "env")  # "built": name -> its chapter (page, title)
+    app.add_html_math_renderer("katex", (inline_formula, None), (formula, None))
+    app.connect("builder-inited", dark_code)
+    app.connect("autodoc-process-docstring", as_written)
+    app.connect("html-page-context", scripts)
+    app.connect("html-page-context", navigation, priority=100)  # before the theme's
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def dark_code(app):
+    """Set what only the theme knows, which is loaded too late for the settings."""
+    app.config.pygments_dark_style = "a11y-high-contrast-dark"
+
+
+def inline_formula(writer, node):
+    writer.body.append(f'<span class="tex">{html.escape(node.astext())}</span>')
+    raise SkipNode
+
+
+def formula(writer, node):
+    writer.body.append(f'<div class="tex">{html.escape(node.astext())}</div>')
+    raise SkipNode
+
+
+def as_written(app, what, name, obj, options, lines):
+    """A docstring as it stands in the code: its first paragraph as text, the rest line by line.
+
+    Ours are written to be read in an editor; read as reStructuredText, shapes and stars would go.
+    """
+    text = "\n".join(lines).strip()
+    first, _, rest = text.partition("\n\n")
+    lines[:] = [re.sub(r"([\\`*_|<>:\[\]])", r"\\\1", line.strip()) for line in first.splitlines()]
+    if rest.strip():
+        lines += ["", "::", "", *(f"    {line}".rstrip() for line in rest.splitlines())]
+    page, title = app.config.course.get("built", {}).get(name.rpartition(".")[2], (None, None))
+    if page and what in ("class", "function") and name.startswith("tutor."):
+        lines += ["", f"Built in chapter :doc:`{title} </notebooks/{page}>`."]
+    lines.append("")
+
+
+def scripts(app, page, template, context, doctree):
+    """Give a page the scripts that it needs and no others."""
+    body = context.get("body") or ""
+    if 'class="tex"' in body:
+        app.add_css_file("katex/dist/katex.min.css")
+        app.add_js_file("katex/dist/katex.min.js", loading_method="defer")
+    views = sorted(set(re.findall(r'data-view="(\w+)"', body)))
+    if views:
+        app.add_css_file("views/view.css")
+    for view in views:
+        app.add_js_file(f"views/{view}.js", loading_method="defer")
+    app.add_js_file("site.js", loading_method="defer", priority=900)
+
+
+def navigation(app, page, template, context, doctree):
+    """Show in the sidebar all parts, and of each the pages that lead to this one.
+
+    The theme would show every page of the course on every page, and take most of the build for it.
+    """
+    context.pop("toctree", None)
+    children, titles, root = app.env.toctree_includes, app.env.titles, app.config.root_doc
+    parents = {child: parent for parent, found in children.items() for child in found}
+    way = [page]
+    while way[-1] in parents:
+        way.append(parents[way[-1]])
+
+    def listed(names, level):
+        lines = []
+        for name in names:
+            here = ' class="current"' * (name in way)
+            current = ' aria-current="page"' * (name == page)
+            link = html.escape(app.builder.get_relative_uri(page, name))
+            title = html.escape(titles[name].astext())
+            inner = listed(children.get(name, ()), level + 1) if here else ""
+            lines.append(f'<li{here}><a href="{link}"{current}>{title}</a>{inner}</li>')
+        return f'<ul class="level-{level}">{"".join(lines)}</ul>' if lines else ""
+
+    context["course_navigation"] = listed(children[root], 1) if root in children else ""

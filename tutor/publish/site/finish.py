@@ -1,0 +1,38 @@
+"""What is left when Sphinx is done: links that leave the site say so; the site works offline."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+OUTSIDE = re.compile(r'<a (?P<rest>[^>]*href="https?://(?P<host>[^/"]+)[^>]*)>')
+LEFT_OUT = (".map", ".inv", ".buildinfo", ".ipynb", "weights.js")  # not kept at the first visit
+
+
+def finish(site):
+    """Go over the pages of the built site, and write `offline.js` at its root."""
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(OUTSIDE.sub(needs_network, text), encoding="utf-8")
+    worker = (Path(__file__).parent / "static" / "offline.js").read_text(encoding="utf-8")
+    (site / "_static" / "offline.js").unlink()  # it must lie above all that it keeps
+    files, digest = [], hashlib.sha256()
+    for path in sorted(site.rglob("*")):
+        if path.is_file() and not path.name.endswith(LEFT_OUT):
+            files.append(path.relative_to(site).as_posix())
+            digest.update(files[-1].encode() + path.read_bytes())
+    version = f"course {digest.hexdigest()[:12]}"
+    text = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(files)};\n{worker}"
+    (site / "offline.js").write_text(text, encoding="utf-8")
+
+
+def needs_network(link):
+    """A link that leads out of the site, with a class and a title that say so."""
+    rest = link["rest"]
+    if 'class="' in rest:
+        rest = rest.replace('class="', 'class="outside ', 1)
+    else:
+        rest += ' class="outside"'
+    if 'title="' not in rest:
+        rest += f' title="On {link["host"]}: needs the network"'
+    return f"<a {rest}>"

@@ -1,0 +1,33 @@
+// Keeps the whole course in the browser at the first visit. FILES and VERSION come from the build.
+
+addEventListener("install", (event) => {
+  event.waitUntil(
+    caches
+      .open(VERSION)
+      .then((cache) => cache.addAll(FILES))
+      .then(() => skipWaiting()),
+  );
+});
+
+addEventListener("activate", (event) => {
+  const old = (names) => names.filter((name) => name.startsWith("course ") && name !== VERSION);
+  event.waitUntil(
+    caches
+      .keys()
+      .then((names) => Promise.all(old(names).map((name) => caches.delete(name))))
+      .then(() => clients.claim()),
+  );
+});
+
+addEventListener("fetch", (event) => {
+  if (event.request.method !== "GET") return;
+  const answer = async () => {
+    const cache = await caches.open(VERSION);
+    const kept = await cache.match(event.request, { ignoreSearch: true });
+    if (kept) return kept;
+    const address = new URL(event.request.url);
+    if (address.pathname.endsWith("/")) return (await cache.match(address + "index.html")) ?? fetch(event.request);
+    return fetch(event.request);
+  };
+  event.respondWith(answer());
+});

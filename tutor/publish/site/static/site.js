@@ -1,0 +1,106 @@
+// What a page of the course does by itself: formulas, live views, progress, print, offline.
+
+for (const node of document.querySelectorAll(".tex"))
+  katex.render(node.textContent, node, { displayMode: node.tagName === "DIV" });
+
+// ---- views
+
+/** A notebook's model, as much of it as a view asks for. It has no `send`: there is no kernel. */
+function makeModel(text) {
+  const state = JSON.parse(text, (_, value) =>
+    value?.base64 === undefined
+      ? value
+      : new DataView(Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)).buffer),
+  );
+  const updates = new EventTarget();
+  return {
+    get: (name) => state[name],
+    set(name, value) {
+      if (state[name] === value) return;
+      state[name] = value;
+      updates.dispatchEvent(new Event("change:" + name));
+    },
+    on: (event, update) => updates.addEventListener(event, update),
+    off: (event, update) => updates.removeEventListener(event, update),
+    save_changes() {},
+  };
+}
+
+for (const node of document.querySelectorAll(".tutor-live")) {
+  const model = makeModel(node.querySelector("script").textContent);
+  globalThis.tutorViews[node.dataset.view]({ model, el: node });
+}
+
+// ---- what scrolls can be reached with the keyboard
+
+function reachable() {
+  for (const node of document.querySelectorAll("article pre, article table, div.tex"))
+    if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
+}
+reachable();
+addEventListener("resize", reachable);
+addEventListener("toggle", reachable, true); // a fold was opened
+
+// ---- how far the reader is
+
+/** What this browser remembers of a page; nothing, where it may not remember. */
+const memory = {
+  key: (path) => "read " + path,
+  get(path) {
+    try {
+      return localStorage.getItem(memory.key(path));
+    } catch {
+      return null;
+    }
+  },
+  set(path) {
+    try {
+      localStorage.setItem(memory.key(path), "to the end");
+    } catch {
+      // a browser that remembers nothing
+    }
+  },
+};
+
+const bar = document.createElement("div");
+bar.className = "reading-progress";
+bar.setAttribute("aria-hidden", "true");
+document.body.append(bar);
+
+function showProgress() {
+  const length = document.documentElement.scrollHeight - innerHeight;
+  const share = length > 0 ? Math.min(1, scrollY / length) : 1;
+  bar.style.transform = `scaleX(${share})`;
+  if (share > 0.97 && scrollY > 0) memory.set(location.pathname);
+}
+addEventListener("scroll", showProgress, { passive: true });
+showProgress();
+
+for (const link of document.querySelectorAll(".course-navigation a"))
+  if (memory.get(link.pathname)) {
+    link.classList.add("read");
+    link.title = "Read to the end";
+  }
+
+// ---- paper: all that is folded is open
+
+const opened = [];
+addEventListener("beforeprint", () => {
+  for (const fold of document.querySelectorAll("details:not([open])")) {
+    fold.open = true;
+    opened.push(fold);
+  }
+});
+addEventListener("afterprint", () => {
+  for (const fold of opened.splice(0)) fold.open = false;
+});
+
+// ---- over http the whole course is kept for reading without network
+
+if (location.protocol.startsWith("http") && "serviceWorker" in navigator) {
+  const root = document.documentElement.dataset.content_root ?? "./";
+  navigator.serviceWorker.register(root + "offline.js");
+}
+// from disk nothing can be fetched, so search shows titles without excerpts
+if (location.protocol === "file:" && globalThis.DOCUMENTATION_OPTIONS)
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
