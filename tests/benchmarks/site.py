@@ -1,27 +1,35 @@
-"""How far the model in the page is from the one in PyTorch, and how long a reader waits.
+"""How good the site is, page by page, and how far its model is from the one in PyTorch.
 
     python tests/benchmarks/site.py [--sentences 1000]
 
-Starts Debian's Chromium and compares on the built-in corpus, and on Multi30k's test captions where
+Builds the site and visits every page in Debian's Chromium; what it finds wrong goes to standard
+error. Then compares on the built-in corpus, and on Multi30k's test captions where
 they are. The last line is one JSON object.
 """
 
 import argparse
+import itertools
 import json
 import statistics
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from tutor.models import PRETRAINED, load_pretrained, small
+from tutor.publish.site.write import write_site
 from tutor.text.grammar import generate_pairs
 from tutor.text.multi30k import load_multi30k
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import lab  # noqa: E402
+import site_walk  # noqa: E402
 from page_model import PageModel, equal, logits_difference, write_page  # noqa: E402
 
+KINDS = (
+    "outside_requests", "axe_violations", "console_errors", "dead_links", "dead_views", "too_wide",
+)  # fmt: skip
 SENTENCE = "A man is riding a white horse on the beach."
 STOPWATCH = """async (text) => {
   const began = performance.now();
@@ -54,6 +62,21 @@ def measure(browser, sentences, folder):
     yield "multi30k_beams_equal", equal(page, translator, captions[:100], beams=5)
 
 
+def measure_site(browser, out):
+    """The numbers of the pages, pair by pair."""
+    start = time.perf_counter()
+    write_site(out)
+    yield "build_s", time.perf_counter() - start
+    paths = site_walk.pages(out)
+    yield "pages", len(paths)
+    found, kilobytes = site_walk.walk(browser, out, paths, lab.axe())
+    found["dead_links"] = site_walk.dead_links(out)
+    for kind in KINDS:
+        print(*found[kind], sep="\n", end="", file=sys.stderr)
+        yield kind, len(found[kind])
+    yield "page_kilobytes", max(kilobytes.values())
+
+
 def opened(browser, folder, model):
     folder.mkdir()
     return PageModel(browser, write_page(folder, model).as_uri())
@@ -67,7 +90,11 @@ def main():
     with lab.chromium() as browser, tempfile.TemporaryDirectory() as folder:
         if browser is None:
             sys.exit("Debian's Chromium is not installed.")
-        for name, value in measure(browser, sentences, Path(folder)):
+        found = (
+            measure_site(browser, Path(folder, "site")),
+            measure(browser, sentences, Path(folder)),
+        )
+        for name, value in itertools.chain(*found):
             result[name] = float(f"{value:.3g}") if isinstance(value, float) else value
             print(name, result[name], file=sys.stderr, flush=True)
     print(json.dumps(result))

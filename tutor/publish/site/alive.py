@@ -111,7 +111,7 @@ def as_html(shown, picture):
     """The place of a view on a page: its state, and a picture for readers without scripts."""
     state = json.dumps(shown["state"], ensure_ascii=False).replace("<", "\\u003c")
     return (
-        f'<div class="tutor-live" data-view="{shown["view"]}">'
+        f'<div class="course-view" data-view="{shown["view"]}">'
         f'<script type="application/json">{state}</script>'
         f"<noscript>{picture}</noscript></div>"
     )

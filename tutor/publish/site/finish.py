@@ -6,6 +6,13 @@ import re
 from pathlib import Path
 
 OUTSIDE = re.compile(r'<a (?P<rest>[^>]*href="https?://(?P<host>[^/"]+)[^>]*)>')
+# What the theme and Sphinx leave unsaid for readers who listen.
+MENDED = {
+    '<aside class="sidebar-drawer"': '<aside class="sidebar-drawer" aria-label="The course"',
+    '<aside class="toc-drawer': '<aside aria-label="This page" class="toc-drawer',
+    '<th class="head"><p></p></th>': "<td></td>",
+    '<div id="search-results">': '<h1>Search</h1>\n<div id="search-results">',
+}
 LEFT_OUT = (".map", ".inv", ".buildinfo", ".ipynb", "weights.js")  # not kept at the first visit
 
 
@@ -13,6 +20,8 @@ def finish(site):
     """Go over the pages of the built site, and write `offline.js` at its root."""
     for path in site.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
+        for theirs, ours in MENDED.items():
+            text = text.replace(theirs, ours)
         path.write_text(OUTSIDE.sub(needs_network, text), encoding="utf-8")
     worker = (Path(__file__).parent / "static" / "offline.js").read_text(encoding="utf-8")
     (site / "_static" / "offline.js").unlink()  # it must lie above all that it keeps

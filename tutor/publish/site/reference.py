@@ -20,9 +20,17 @@ def modules():
 
 
 def public(tree):
-    """The public names that a module defines at its top, in order: classes, functions."""
-    kinds = (ast.ClassDef, ast.FunctionDef)
-    return [n.name for n in tree.body if isinstance(n, kinds) and not n.name.startswith("_")]
+    """The public names that a module defines at its top, in order: classes, functions.
+
+    Exhibits, which a decorator makes of classes, have pages of their own.
+    """
+    return [
+        node.name
+        for node in tree.body
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef))
+        and not node.name.startswith("_")
+        and not any(ast.unparse(call).startswith("exhibit(") for call in node.decorator_list)
+    ]
 
 
 def defined(trees):
@@ -49,31 +57,24 @@ def write_reference(trees, folder):
     pages = []
     for module, tree in trees.items():
         says = (ast.get_docstring(tree) or "").partition("\n\n")[0].replace("\n", " ")
-        names = public(tree)
+        definitions = [node for node in tree.body if getattr(node, "name", None) in public(tree)]
+        if not says and not definitions:
+            continue
+        pages.append((module, says))
+        lines = [f"``{module}``", "=" * (len(module) + 4), "", f".. automodule:: {module}", ""]
         handed = [
-            f"{{py:obj}}`{name} <{where}.{name}>`"
+            f":py:obj:`{name} <{where}.{name}>`"
             for name, where in imported(tree)
             if where in trees and name in public(trees[where])
         ]
-        if not says and not names:
-            continue
-        pages.append((module, says))
-        lines = [f"# `{module}`", "", f"```{{automodule}} {module}", "```", ""]
-        if handed and (trees[module] is trees["tutor"] or has_rooms(module, trees)):
+        if handed and any(name.startswith(f"{module}.") for name in trees):
             lines += [f"Import from here: {', '.join(handed)}.", ""]
-        for name in names:
-            kind = {n.name: n for n in tree.body if hasattr(n, "name")}[name]
-            directive = "autoclass" if isinstance(kind, ast.ClassDef) else "autofunction"
-            lines += [f"```{{{directive}}} {module}.{name}"]
-            lines += [":members:"] if directive == "autoclass" else []
-            lines += ["```", ""]
-        (folder / f"{module}.md").write_text("\n".join(lines), encoding="utf-8")
+        for node in definitions:
+            is_class = isinstance(node, ast.ClassDef)
+            lines += [f".. {'autoclass' if is_class else 'autofunction'}:: {module}.{node.name}"]
+            lines += ["   :members:", ""] if is_class else [""]
+        (folder / f"{module}.rst").write_text("\n".join(lines), encoding="utf-8")
     lines = ["# Reference", "", "What the package defines, module by module.", ""]
-    lines += [f"- [`{module}`]({module}.md) {says}" for module, says in pages]
+    lines += [f"- [`{module}`]({module}.rst) {says}" for module, says in pages]
     lines += ["", "```{toctree}", ":hidden:", "", *(module for module, _ in pages), "```", ""]
     (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
-
-
-def has_rooms(module, trees):
-    """Whether a module is a package of others."""
-    return any(name.startswith(f"{module}.") for name in trees)

@@ -74,6 +74,9 @@ def settings(source, course):
         "html_extra_path": [str(source / EXTRA)],
         "html_css_files": ["site.css"],
         "html_favicon": str(HERE / "static" / "icon.svg"),
+        "html_show_search_summary": False,  # an excerpt would be fetched, which fails from disk
+        "html_use_index": False,
+        "html_domain_indices": False,
         "html_copy_source": False,
         "html_show_sourcelink": False,
         "html_show_copyright": False,

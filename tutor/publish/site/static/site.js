@@ -26,7 +26,7 @@ function makeModel(text) {
   };
 }
 
-for (const node of document.querySelectorAll(".tutor-live")) {
+for (const node of document.querySelectorAll(".course-view")) {
   const model = makeModel(node.querySelector("script").textContent);
   globalThis.tutorViews[node.dataset.view]({ model, el: node });
 }
@@ -101,6 +101,3 @@ if (location.protocol.startsWith("http") && "serviceWorker" in navigator) {
   const root = document.documentElement.dataset.content_root ?? "./";
   navigator.serviceWorker.register(root + "offline.js");
 }
-// from disk nothing can be fetched, so search shows titles without excerpts
-if (location.protocol === "file:" && globalThis.DOCUMENTATION_OPTIONS)
-  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;

@@ -1,0 +1,121 @@
+"""What a browser finds on every page of the site; used by test_site.py and benchmarks/site.py."""
+
+from collections import defaultdict
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urlparse
+
+import lab
+
+PHONE = {"width": 360, "height": 740}
+# Contrast is all that a theme changes. `axe` was given to the page before.
+AXE_RUN = """async ([theme, rules]) => {
+  document.body.dataset.theme = theme;
+  const options = { resultTypes: ["violations"], preload: false };
+  if (rules) options.runOnly = { type: "rule", values: rules };
+  const found = (await axe.run(document, options)).violations;
+  return found.flatMap((v) => v.nodes.map((node) => `${v.id}: ${node.html.slice(0, 150)}`));
+}"""
+# Of tokens of one kind, and of formulas, one stands for all: thousands would take axe minutes.
+THIN = """() => {
+  const seen = new Set();
+  for (const token of document.querySelectorAll(".highlight span"))
+    if (seen.has(token.className)) token.replaceWith(...token.childNodes);
+    else seen.add(token.className);
+  for (const formula of [...document.querySelectorAll(".tex")].slice(1)) formula.textContent = "x";
+}"""
+DRAWN = """(view) => [view.innerHTML, ...[...view.querySelectorAll("canvas")].map(
+  (canvas) => canvas.toDataURL())].join("")"""
+
+
+class Anchors(HTMLParser):
+    """The links of a page and the names in it that links can lead to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.names = [], set()
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.names.add(values.get("id"))
+        for key in ("href", "src"):
+            if tag != "base" and values.get(key):
+                self.links.append((values[key], values.get("class") or "", values.get("title")))
+
+
+def pages(site):
+    """The pages of a site, in order."""
+    return sorted(Path(site).rglob("*.html"))
+
+
+def dead_links(site):
+    """Links that lead to no file or no place on its page, or that leave and do not say so."""
+    anchors = {path.resolve(): Anchors(path) for path in pages(site)}
+    dead = []
+    for path, page in anchors.items():
+        for link, classes, title in page.links:
+            where, name = urldefrag(link)
+            parts = urlparse(where)
+            if parts.scheme in ("http", "https"):
+                if "outside" not in classes.split() or "network" not in (title or ""):
+                    dead.append(f"{path.name}: {link} does not say that it needs the network")
+                continue
+            if parts.scheme or where.startswith("//"):
+                if parts.scheme not in ("data", "mailto"):
+                    dead.append(f"{path.name}: {link}")
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not target.is_file():
+                dead.append(f"{path.name}: {link}")
+            elif name and target in anchors and unquote(name) not in anchors[target].names:
+                dead.append(f"{path.name}: {link} (no such place)")
+    return dead
+
+
+def walk(browser, site, paths, axe):
+    """Visit pages from disk on a narrow screen; what is wrong, by kind, and kilobytes of each.
+
+    axe: the text of axe-core, or None to leave it out.
+    """
+    found, kilobytes = defaultdict(list), {}
+    context = browser.new_context(viewport=PHONE, color_scheme="light", reduced_motion="reduce")
+    for path in paths:
+        name = path.relative_to(site).as_posix()
+        page = context.new_page()
+        watch, loaded = lab.Watch(page), set()
+        page.on("request", lambda request, loaded=loaded: loaded.add(request.url))
+        page.goto(path.as_uri())
+        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+            found["too_wide"].append(name)
+        for view in page.locator(".course-view").all():
+            if problem := asleep(page, view):
+                found["dead_views"].append(f"{name}: {problem}")
+        if axe:
+            page.evaluate(THIN)
+            page.evaluate(axe)
+            for theme, rules in (("light", None), ("dark", ["color-contrast"])):
+                said = page.evaluate(AXE_RUN, [theme, rules])
+                found["axe_violations"] += [f"{name}, {theme}: {line}" for line in said]
+        files = {Path(unquote(urlparse(url).path)) for url in loaded if url.startswith("file:")}
+        kilobytes[name] = sum(file.stat().st_size for file in files if file.is_file()) / 1000
+        found["console_errors"] += [f"{name}: {error}" for error in watch.errors]
+        found["outside_requests"] += [f"{name}: {url}" for url in watch.outside]
+        page.close()
+    context.close()
+    return found, kilobytes
+
+
+def asleep(page, view):
+    """Why a view is not alive, or None: a key must change what it shows."""
+    area = view.locator("[tabindex='0']").first
+    if area.count() == 0:
+        return "nothing was drawn"
+    area.focus()
+    before = view.evaluate(DRAWN)
+    for key in ("ArrowRight", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(50)
+        if view.evaluate(DRAWN) != before:
+            return None
+    return "no key changes it"
