@@ -4,9 +4,7 @@ import ast
 import pkgutil
 from pathlib import Path
 
-import tutor
-
-PACKAGE = Path(tutor.__file__).parent
+PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def modules():
