@@ -86,6 +86,7 @@ def walk(browser, site, paths, axe):
         watch, loaded = lab.Watch(page), set()
         page.on("request", lambda request, loaded=loaded: loaded.add(request.url))
         page.goto(path.as_uri())
+        page.wait_for_function("!document.querySelector('.tex:not(:has(.katex))')")
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found["too_wide"].append(name)
         for view in page.locator(".course-view").all():

@@ -51,9 +51,6 @@ def as_written(app, what, name, obj, options, lines):
 def scripts(app, page, template, context, doctree):
     """Give a page the scripts that it needs and no others."""
     body = context.get("body") or ""
-    if 'class="tex"' in body:
-        app.add_css_file("katex/dist/katex.min.css")
-        app.add_js_file("katex/dist/katex.min.js", loading_method="defer")
     views = sorted(set(re.findall(r'data-view="(\w+)"', body)))
     if views:
         app.add_css_file("views/view.css")

@@ -1,7 +1,23 @@
 // What a page of the course does by itself: formulas, live views, progress, print, offline.
 
-for (const node of document.querySelectorAll(".tex"))
-  katex.render(node.textContent, node, { displayMode: node.tagName === "DIV" });
+const ROOT = document.documentElement.dataset.content_root ?? "./";
+
+// ---- formulas: their scripts come after the text, which can be read before
+
+function drawFormulas() {
+  for (const node of document.querySelectorAll(".tex"))
+    katex.render(node.textContent, node, { displayMode: node.tagName === "DIV" });
+}
+
+if (document.querySelector(".tex")) {
+  const folder = ROOT + "_static/katex/dist/";
+  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet" });
+  const script = document.createElement("script");
+  sheet.href = folder + "katex.min.css";
+  script.src = folder + "katex.min.js";
+  script.onload = drawFormulas;
+  document.head.append(sheet, script);
+}
 
 // ---- views
 
@@ -98,6 +114,5 @@ addEventListener("afterprint", () => {
 // ---- over http the whole course is kept for reading without network
 
 if (location.protocol.startsWith("http") && "serviceWorker" in navigator) {
-  const root = document.documentElement.dataset.content_root ?? "./";
-  navigator.serviceWorker.register(root + "offline.js");
+  navigator.serviceWorker.register(ROOT + "offline.js");
 }
