@@ -7,6 +7,7 @@ const ROOT = document.documentElement.dataset.content_root ?? "./";
 function drawFormulas() {
   for (const node of document.querySelectorAll(".tex"))
     katex.render(node.textContent, node, { displayMode: node.tagName === "DIV" });
+  reachable(); // a long one scrolls
 }
 
 if (document.querySelector(".tex")) {
