@@ -1,5 +1,7 @@
 """A plugin for pytest: nbval compares all outputs but pictures; this compares them in the same run.
 
+So it does with what views hold, which the site shows: their numbers may differ by a rounding.
+
 Another machine may draw a letter a pixel further, or smooth an edge otherwise. So each place of one
 picture is compared with the places next to it in the other too, and the best fit counts. Of the
 whole picture the worst place counts: a missing label hardly moves a mean.
@@ -10,6 +12,8 @@ on the clock. Of that one, what its metadata call stable is compared, and roughl
 
 import base64
 import io
+import json
+import math
 import re
 from itertools import product, zip_longest
 
@@ -21,6 +25,8 @@ from scipy.ndimage import uniform_filter
 from skimage.color import rgb2gray
 from skimage.filters import gaussian
 from skimage.metrics import structural_similarity
+
+from tutor.views.base import STATE
 
 KINDS = ("image/png", "image/jpeg")  # what nbval skips
 # What `tutor.figures.img` writes; tests/nbval_sanitize.cfg hides the same from nbval.
@@ -39,6 +45,7 @@ SHIFT = 1  # how far a place may lie elsewhere, in pixels
 LEAST_SIMILARITY = 0.8  # of structure (SSIM), mean of a place; 1: the same
 LARGEST_DIFFERENCE = 10  # of 255, in the worst of red, green and blue, mean of a place
 EDGE = 2  # pixels by which a picture may be wider or higher
+ROUNDING = 1e-4  # of a view's numbers, on another machine
 VARYING_EDGE = 0.1  # the same where pixels are not compared: share of the longer side
 
 compare_texts = IPyNbCell.compare_outputs
@@ -59,8 +66,30 @@ def compare_outputs(cell, test, ref, skip_compare=None):
         which = f"cell-{number:02}" if len(pairs) == 1 else f"cell-{number:02}-picture-{i}"
         found = differences(committed, now, folder / f"{page.stem}-{which}")
         said += [f"{page.name}, cell {number}, picture {i}: {difference}" for difference in found]
+    if not alike(states(ref), states(test)):
+        said.append(f"{page.name}, cell {number}: a view holds something else; build the page.")
     cell.comparison_traceback += said
     return same and not said
+
+
+def states(outputs):
+    """What the views in the outputs of a cell hold."""
+    data = [output.get("data", {}) for output in outputs]
+    return [json.loads(kinds[STATE]) for kinds in data if STATE in kinds]
+
+
+def alike(ours, theirs):
+    """Whether two trees of JSON are the same but for the rounding of numbers."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        if {*ours} == {*theirs} == {"base64"}:  # float32
+            a, b = (np.frombuffer(base64.b64decode(x["base64"]), "<f4") for x in (ours, theirs))
+            return a.shape == b.shape and np.allclose(a, b, ROUNDING, ROUNDING)
+        return {*ours} == {*theirs} and all(alike(ours[key], theirs[key]) for key in ours)
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(alike, ours, theirs))
+    if isinstance(ours, float) and isinstance(theirs, float):
+        return math.isclose(ours, theirs, rel_tol=ROUNDING, abs_tol=ROUNDING)
+    return ours == theirs
 
 
 def pictures(outputs):

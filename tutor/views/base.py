@@ -29,6 +29,7 @@ export default {
 };
 """
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/x-tutor-view"  # {"view": class, "state": traits}, from which the site lives
 # Traits that the reader changes. The kernel does not answer with what it was told: such an answer,
 # coming late, would undo what the reader has done since.
 READERS = {"sync": True, "echo_update": False}
@@ -103,7 +104,10 @@ class View(anywidget.AnyWidget):
 
     def _ipython_display_(self):
         """Two outputs: the picture, and the view, which hides it and which no file can keep."""
-        display({"text/plain": repr(self), "text/html": self.still()}, raw=True)
+        # Of a subclass that saves more than its traits, too: the rest is what a model can say.
+        state = as_json({"view": type(self).__name__, "state": View.saved_state(self)})
+        shown = {"text/plain": repr(self), "text/html": self.still(), STATE: state}
+        display(shown, raw=True)
         live = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
         display({WIDGET_VIEW: live}, raw=True)
 
@@ -114,21 +118,25 @@ class View(anywidget.AnyWidget):
 
     def save(self, path):
         """Write the view as one HTML file that works offline and without a kernel."""
-        text = json.dumps(
-            self.saved_state(),
-            default=lambda data: {"base64": base64.b64encode(data).decode("ascii")},
-            ensure_ascii=False,
-        )
         page = Template(read_file("page.html")).substitute(
             title=html.escape(self.title()),
             style=self._css,
-            state=text.replace("<", "\\u003c"),  # nothing in it can end the script
+            state=as_json(self.saved_state()).replace("<", "\\u003c"),  # nothing ends the script
             script=self._esm.removesuffix(EXPORT),
             picture=base64.b64encode(self.picture()).decode("ascii"),
             alt=html.escape(self.describe()),
             table=self.table()._repr_html_(),
         )
         Path(path).write_text(page, encoding="utf-8")
+
+
+def as_json(state):
+    """What `saved_state` gives, as text: bytes as {"base64": ...}."""
+    return json.dumps(
+        state,
+        default=lambda data: {"base64": base64.b64encode(data).decode("ascii")},
+        ensure_ascii=False,
+    )
 
 
 def to_lists(X):

@@ -21,12 +21,11 @@ def chapters():
     return sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
 
 
-def write_chapter(path, folder, pictures, defined, shown):
+def write_chapter(path, folder, pictures, defined):
     """Write one chapter for Sphinx.
 
     path: its notebook. folder: where the page's text goes. pictures: where its pictures go.
-    defined: name -> module, what the package defines. shown: its views (see `alive.states`).
-    Returns the names that the page builds.
+    defined: name -> module, what the package defines. Returns the names that the page builds.
     """
     notebook = nbformat.read(path, as_version=4)
     keep = Pictures(path.stem, pictures)
@@ -38,8 +37,8 @@ def write_chapter(path, folder, pictures, defined, shown):
             if c == 0:
                 cell.source = with_tools(cell.source, path)
             continue
-        for o, output in enumerate(cell.outputs):
-            to_html(output, keep, shown.get((c, o)))
+        for output in cell.outputs:
+            to_html(output, keep, alive.state(output, path.name))
         names = [name for name in definitions(cell) if name in defined]
         built += names
         if names:

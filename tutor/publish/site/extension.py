@@ -52,10 +52,11 @@ def scripts(app, page, template, context, doctree):
     """Give a page the scripts that it needs and no others."""
     body = context.get("body") or ""
     views = sorted(set(re.findall(r'data-view="(\w+)"', body)))
-    if views:
-        app.add_css_file("views/view.css")
     for view in views:
+        app.add_css_file(f"views/{view}.css")
         app.add_js_file(f"views/{view}.js", loading_method="defer")
+    if views:
+        app.add_js_file("model/model.js", loading_method="defer")
     app.add_js_file("site.js", loading_method="defer", priority=900)
 
 

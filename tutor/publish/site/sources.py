@@ -4,6 +4,7 @@ import re
 import shutil
 
 from tutor import exercises
+from tutor.publish import page
 from tutor.publish.exercises import title_of
 from tutor.publish.notebooks import NOTEBOOKS
 from tutor.publish.site import alive, bank, reference
@@ -23,11 +24,9 @@ def write_sources(folder):
     trees = reference.modules()
     defined = reference.defined(trees)
     built = {}
-    shown = alive.all_states(chapters())
     pictures = folder / EXTRA / "pictures"
     for path in chapters():
-        names = write_chapter(path, folder / "notebooks", pictures, defined, shown.get(path, {}))
-        for name in names:
+        for name in write_chapter(path, folder / "notebooks", pictures, defined):
             built.setdefault(name, (path.stem, title_of(path.stem)))
         shutil.copy(path, folder / EXTRA / "notebooks")
     for path in (NOTEBOOKS / "exercises").glob("*.ipynb"):
@@ -109,9 +108,13 @@ notebooks/TEACHING
 
 
 def write_static(folder):
-    """Write the scripts and sheets of the views, and what comes from npm with its licence."""
+    """Write the views' scripts and sheets, the model, and what comes from npm with its licence."""
     (folder / "views").mkdir()
     for name, view in alive.classes().items():
         (folder / "views" / f"{name}.js").write_text(alive.script(view), encoding="utf-8")
-    (folder / "views" / "view.css").write_text(alive.View._css, encoding="utf-8")
+        (folder / "views" / f"{name}.css").write_text(view._css, encoding="utf-8")
+    (folder / "model").mkdir()
+    (folder / "model" / "model.js").write_text(page.bundle(), encoding="utf-8")
+    (folder / "model" / "weights.js").write_text(page.weights(), encoding="utf-8")
+    shutil.copy(fetch("tokenizers") / "LICENSE", folder / "model" / "LICENSE-tokenizers")
     shutil.copytree(fetch("katex"), folder / "katex")
