@@ -70,7 +70,9 @@ def write_reference(trees, folder):
         for node in definitions:
             is_class = isinstance(node, ast.ClassDef)
             lines += [f".. {'autoclass' if is_class else 'autofunction'}:: {module}.{node.name}"]
-            lines += ["   :members:", ""] if is_class else [""]
+            lines += ["   :members:"] if is_class else []
+            lines += ["   :no-index:"] if f"{module}.{node.name}" in trees else []  # a module's
+            lines += [""]
         (folder / f"{module}.rst").write_text("\n".join(lines), encoding="utf-8")
     lines = ["# Reference", "", "What the package defines, module by module.", ""]
     lines += [f"- [`{module}`]({module}.rst) {says}" for module, says in pages]
