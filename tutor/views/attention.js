@@ -651,7 +651,6 @@ function render({ model, el }) {
 
   function translate() {
     stopWaiting();
-    message.textContent = "Asking the kernel …";
     const tell = (words) => (message.textContent = words);
     stopWaiting = askKernel(model, { sentence: sentence.value }, tell);
   }

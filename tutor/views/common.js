@@ -20,8 +20,12 @@ function hidePicture({ model, el }) {
   );
 }
 
-/** Ask the kernel; `tell(sentence)` hears of it if no answer can come. Returns the end of waiting. */
+/** Ask the kernel, or the model of a page that has one, `model.translator` (tutor/publish/site).
+ *
+ * `tell(sentence)` hears that it was asked, and if no answer can come. Returns the end of waiting.
+ */
 function askKernel(model, question, tell) {
+  tell(model.translator ? "The model in this page is asked …" : "Asking the kernel …");
   const silent = "The kernel does not answer: run the cell again.";
   try {
     model.send(question);
@@ -29,6 +33,7 @@ function askKernel(model, question, tell) {
     tell(silent); // restarted or shut down
     return () => {};
   }
+  if (model.translator) return () => {}; // it may be loading, and says itself what goes wrong
   const timer = setTimeout(() => tell(silent), 15_000);
   return () => clearTimeout(timer);
 }

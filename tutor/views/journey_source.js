@@ -8,8 +8,11 @@ const SILENCE = 15_000; // milliseconds after which a kernel counts as gone
 const NO_ANSWER = "The kernel does not answer: run the cell again.";
 const NEEDS_KERNEL = "This needs the kernel: open the notebook and run the cell.";
 
-/** The source behind a widget: a kernel if there is one, else what the page was saved with. */
-const makeSource = (model) => (model.send ? kernelSource(model) : savedSource(model));
+/** The source behind a widget: the page's own model or a kernel, else what the page was saved with. */
+function makeSource(model) {
+  if (model.translator) return pageSource(model);
+  return model.send ? kernelSource(model) : savedSource(model);
+}
 
 /** The kernel. It answers in the order in which it was asked; `close()` ends the listening. */
 function kernelSource(model) {
@@ -70,6 +73,22 @@ function kernelSource(model) {
     numbers,
     tokens: async (ids) => (await ask({ tokens: ids })).tokens,
     close: () => model.off("msg:custom", hear),
+  };
+}
+
+/** The model that runs in the page (tutor/publish/page); it begins with the run that is shown. */
+function pageSource({ translator, get }) {
+  const { text, written, scales } = get("facts");
+  let run = null; // a promise
+  return {
+    alive: true,
+    begin: (text, choices) => (run = translator.begin(text, choices)),
+    async numbers(name) {
+      await (run ??= translator.begin(text, { written, scales }));
+      return translator.numbers(name);
+    },
+    tokens: (ids) => translator.tokens(ids),
+    close: () => translator.close(),
   };
 }
 

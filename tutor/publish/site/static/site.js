@@ -22,7 +22,8 @@ if (document.querySelector(".tex")) {
 
 // ---- views
 
-/** A notebook's model, as much of it as a view asks for. It has no `send`: there is no kernel. */
+/** A notebook's model, as much of it as a view asks for. Where a kernel would answer, the
+ * translator in this page does; it is loaded with the first question. */
 function makeModel(text) {
   const state = JSON.parse(text, (_, value) =>
     value?.base64 === undefined
@@ -30,7 +31,19 @@ function makeModel(text) {
       : new DataView(Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)).buffer),
   );
   const updates = new EventTarget();
-  return {
+  const translator = tutorModel.open(ROOT + "_static/model/weights.js");
+  const model = {
+    translator,
+    /** AttentionView's question. */
+    async send({ sentence }) {
+      try {
+        const { facts, weights, message } = await translator.record(sentence);
+        Object.assign(state, { facts, weights: new DataView(weights.buffer), message });
+      } catch (error) {
+        state.message = error.message;
+      }
+      model.set("answers", state.answers + 1);
+    },
     get: (name) => state[name],
     set(name, value) {
       if (state[name] === value) return;
@@ -41,6 +54,7 @@ function makeModel(text) {
     off: (event, update) => updates.removeEventListener(event, update),
     save_changes() {},
   };
+  return model;
 }
 
 for (const node of document.querySelectorAll(".course-view")) {
