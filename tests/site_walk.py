@@ -73,10 +73,10 @@ def dead_links(site):
     return dead
 
 
-def walk(browser, site, paths, axe):
+def walk(browser, site, paths, axe, judged):
     """Visit pages from disk on a narrow screen; what is wrong, by kind, and kilobytes of each.
 
-    axe: the text of axe-core, or None to leave it out.
+    axe: the text of axe-core, which goes over those of `paths` that are in `judged`.
     """
     found, kilobytes = defaultdict(list), {}
     context = browser.new_context(viewport=PHONE, color_scheme="light", reduced_motion="reduce")
@@ -92,7 +92,7 @@ def walk(browser, site, paths, axe):
         for view in page.locator(".course-view").all():
             if problem := asleep(page, view):
                 found["dead_views"].append(f"{name}: {problem}")
-        if axe:
+        if path in judged:
             page.evaluate(THIN)
             page.evaluate(axe)
             for theme, rules in (("light", None), ("dark", ["color-contrast"])):

@@ -10,15 +10,18 @@ import nbformat
 import pytest
 import site_walk
 
+from tutor.models import load_pretrained
 from tutor.publish import vendor
 from tutor.publish.notebooks import BuildError
-from tutor.publish.site import finish
-from tutor.publish.site.alive import as_html, classes
+from tutor.publish.site import alive, finish
 from tutor.publish.site.chapters import chapters, with_pages
+from tutor.views import JourneyView
+from tutor.views.base import View
 
 FIRST_TEXT = 1.0  # seconds, at
 SPEED = 1.6e6 / 8  # bytes a second
 LARGEST = 1500  # kilobytes of a page without the model
+STRIDE = 12  # axe takes a second: it sees all chapters, and one of so many of the other pages
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +30,8 @@ def site(tmp_path_factory):
     from tutor.publish.site.write import write_site
 
     try:
-        vendor.fetch("katex")
+        for name in vendor.PACKAGES:
+            vendor.fetch(name)
     except ConnectionError as error:
         pytest.skip(str(error))
     out = tmp_path_factory.mktemp("site") / "course"
@@ -62,21 +66,74 @@ def test_links(site):
 
 
 def test_every_page(site, browser):
-    found, kilobytes = site_walk.walk(browser, site, site_walk.pages(site), lab.axe())
+    paths = site_walk.pages(site)
+    judged = {*(site / "notebooks").glob("*.html"), *paths[::STRIDE]}
+    found, kilobytes = site_walk.walk(browser, site, paths, lab.axe(), judged)
     assert {kind: lines for kind, lines in found.items() if lines} == {}
     assert max(kilobytes.values()) < LARGEST
 
 
-def test_every_view_of_the_notebooks_is_alive(site):
+def test_every_view_of_the_notebooks_is_on_its_page_once(site):
     for path in chapters():
-        notebook = nbformat.read(path, as_version=4)
-        shown = sum(
-            output.get("data", {}).get("text/plain", "").startswith(tuple(classes()))
-            for cell in notebook.cells
+        shown = [
+            alive.state(output, path.name)["view"]
+            for cell in nbformat.read(path, as_version=4).cells
             for output in cell.get("outputs", ())
-        )
+            if alive.state(output, path.name)
+        ]
         page = (site / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
-        assert page.count("data-view=") == shown, path.name
+        assert re.findall(r'data-view="(\w+)"', page) == shown, path.name
+        without_scripts = re.findall(r"<noscript>.*?</noscript>", page, re.S)
+        assert sum("<img" in text for text in without_scripts) == len(shown), path.name
+
+
+def test_a_view_without_its_state_is_refused():
+    old = {"data": {"text/plain": "MaskView(3 x 3)", "image/png": ""}}
+    with pytest.raises(BuildError, match="07.ipynb holds a view without its state"):
+        alive.state(old, "07.ipynb")
+    assert alive.state({"data": {"text/plain": "MaskViewer()"}}, "07.ipynb") is None
+
+
+def test_own_sentence_without_kernel(site, browser):
+    """The model in the page answers as the one in PyTorch does; it is loaded when it is asked."""
+    page = browser.new_page()
+    watch, loaded = lab.Watch(page), []
+    page.on("request", lambda request: loaded.append(request.url.rpartition("/")[2]))
+    page.goto((site / "notebooks" / "00_start_here.html").as_uri())
+    view = page.locator(".course-view")
+    box = view.get_by_label("Your sentence")
+    assert "model.js" in " ".join(loaded) and "weights.js" not in loaded
+    for text in ("Two dogs are playing in the snow.", "A woman reads a book."):
+        box.fill(text)
+        box.press("Enter")
+        view.get_by_text(text, exact=True).wait_for(timeout=60_000)
+        assert view.get_by_text(load_pretrained().translate([text])[0], exact=True).is_visible()
+    box.fill(" ")
+    box.press("Enter")
+    view.get_by_text("Write a sentence first.").wait_for()
+    assert loaded.count("weights.js") == 1
+    assert (watch.errors, watch.outside) == ([], [])
+    page.close()
+
+
+def test_a_journey_uses_the_model_of_its_page(site, browser):
+    view = JourneyView(load_pretrained(), "A man is riding a white horse.")
+    place = alive.as_html({"view": "JourneyView", "state": View.saved_state(view)}, "")
+    (site / "journey.html").write_text(
+        f"""<!doctype html><html lang="en" data-content_root="./"><meta charset="utf-8">
+<link rel="icon" href="data:,"><script src="_static/model/model.js"></script>
+<script src="_static/views/JourneyView.js"></script><body>{place}
+<script src="_static/site.js"></script>""",
+        encoding="utf-8",
+    )
+    page = browser.new_page()
+    watch = lab.Watch(page)
+    page.goto((site / "journey.html").as_uri())
+    page.locator(".course-view .tutor-view").wait_for()
+    assert page.locator(".course-view").inner_text().count(view.facts["translation"])
+    assert (watch.errors, watch.outside) == ([], [])
+    page.close()
+    (site / "journey.html").unlink()
 
 
 def test_search_finds_symbols_chapters_and_exercises(site, browser):
@@ -165,5 +222,5 @@ def test_links_are_led_to_pages():
 
 
 def test_nothing_in_a_state_ends_its_script():
-    text = as_html({"view": "MaskView", "state": {"rows": ["</script><b>"]}}, "")
+    text = alive.as_html({"view": "MaskView", "state": {"rows": ["</script><b>"]}}, "")
     assert len(re.findall("</script>", text)) == 1

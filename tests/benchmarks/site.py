@@ -69,7 +69,7 @@ def measure_site(browser, out):
     yield "build_s", time.perf_counter() - start
     paths = site_walk.pages(out)
     yield "pages", len(paths)
-    found, kilobytes = site_walk.walk(browser, out, paths, lab.axe())
+    found, kilobytes = site_walk.walk(browser, out, paths, lab.axe(), paths)
     found["dead_links"] = site_walk.dead_links(out)
     for kind in KINDS:
         print(*found[kind], sep="\n", end="", file=sys.stderr)

@@ -21,9 +21,13 @@ export class Service {
 
   /** Run the model; its facts. `numbers` then answers for this run. */
   begin(text, choices) {
-    if (this.translator.isBlank(text)) throw new Error("Write a sentence first.");
-    this.trace = new Trace(this.translator, text, choices);
+    this.trace = this.run(text, choices);
     return this.trace.facts;
+  }
+
+  run(text, choices) {
+    if (this.translator.isBlank(text)) throw new Error("Write a sentence first.");
+    return new Trace(this.translator, text, choices);
   }
 
   numbers(name) {
@@ -37,7 +41,7 @@ export class Service {
 
   /** What AttentionView shows of a translation: its facts, and the weights kind by kind. */
   record(text) {
-    const trace = new Trace(this.translator, text);
+    const trace = this.run(text);
     const { source, target, read, translation, config, message } = trace.facts;
     const [L, h, S, T] = [config.layers, config.heads, source.length, target.length];
     const all = (name) =>

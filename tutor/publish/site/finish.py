@@ -1,4 +1,4 @@
-"""What is left when Sphinx is done: links that leave the site say so; the site works offline."""
+"""What is left when Sphinx is done: text comes first, links out say so, all works offline."""
 
 import hashlib
 import json
@@ -13,6 +13,9 @@ MENDED = {
     '<th class="head"><p></p></th>': "<td></td>",
     '<div id="search-results">': '<h1>Search</h1>\n<div id="search-results">',
 }
+# Sheets that the first text of a page does not wait for: colours of code, views.
+LATE = re.compile(r'\s*<link rel="stylesheet"[^>]*_static/(?:pygments|views/)[^>]*>')
+UNUSED = "/* Font colors for 8-bit ANSI */"  # in MyST-NB's sheet, to its end: 32 of 43 kB
 LEFT_OUT = (".map", ".inv", ".buildinfo", ".ipynb", "weights.js")  # not kept at the first visit
 
 
@@ -22,7 +25,12 @@ def finish(site):
         text = path.read_text(encoding="utf-8")
         for theirs, ours in MENDED.items():
             text = text.replace(theirs, ours)
+        late = "".join(LATE.findall(text))
+        text = LATE.sub("", text).replace("</body>", f"{late}\n</body>")
         path.write_text(OUTSIDE.sub(needs_network, text), encoding="utf-8")
+    for path in (site / "_static").glob("mystnb.*.css"):
+        used = path.read_text(encoding="utf-8").partition(UNUSED)[0]
+        path.write_text(used, encoding="utf-8")
     worker = (Path(__file__).parent / "static" / "offline.js").read_text(encoding="utf-8")
     (site / "_static" / "offline.js").unlink()  # it must lie above all that it keeps
     files, digest = [], hashlib.sha256()

@@ -1,4 +1,5 @@
-// Keeps the whole course in the browser at the first visit. FILES and VERSION come from the build.
+// Keeps the whole course in the browser at the first visit, and the model's weights once they were
+// asked for. FILES and VERSION come from the build.
 
 addEventListener("install", (event) => {
   event.waitUntil(
@@ -27,7 +28,10 @@ addEventListener("fetch", (event) => {
     if (kept) return kept;
     const address = new URL(event.request.url);
     if (address.pathname.endsWith("/")) return (await cache.match(address + "index.html")) ?? fetch(event.request);
-    return fetch(event.request);
+    const found = await fetch(event.request);
+    if (found.ok && address.pathname.endsWith("/weights.js"))
+      await cache.put(event.request, found.clone());
+    return found;
   };
   event.respondWith(answer());
 });
