@@ -21,11 +21,12 @@ def write_exercises(chapters, folder):
         mine = [find(name) for name in on_page(chapter)]
         lines = [f"# Exercises {title_of(page)}", ""]
         lines += [f"To the chapter: [{title_of(page)}](../notebooks/{page}.ipynb).", ""]
-        lines += [
-            f'<p class="tools"><a class="button" href="{page}.ipynb" download>'
-            "Download the exercise notebook</a></p>",
-            "",
-        ]
+        if chosen:
+            lines += [
+                f'<p class="tools"><a class="button" href="{page}.ipynb" download>'
+                "Download the exercise notebook</a></p>",
+                "",
+            ]
         lines += listed("In the exercise notebook", chosen)
         lines += listed("On the chapter's page", mine)
         lines += hidden_toctree(exercise.name for exercise in (*chosen, *mine))

@@ -59,7 +59,11 @@ def write_reference(trees, folder):
         if not says and not definitions:
             continue
         pages.append((module, says))
-        lines = [f"``{module}``", "=" * (len(module) + 4), "", f".. automodule:: {module}", ""]
+        lines = [f"``{module}``", "=" * (len(module) + 4), "", f".. automodule:: {module}"]
+        package, _, name = module.rpartition(".")
+        if package and name in public(trees[package]):  # one name, two things: the other has it
+            lines += ["   :no-index:"]
+        lines += [""]
         handed = [
             f":py:obj:`{name} <{where}.{name}>`"
             for name, where in imported(tree)
@@ -70,9 +74,7 @@ def write_reference(trees, folder):
         for node in definitions:
             is_class = isinstance(node, ast.ClassDef)
             lines += [f".. {'autoclass' if is_class else 'autofunction'}:: {module}.{node.name}"]
-            lines += ["   :members:"] if is_class else []
-            lines += ["   :no-index:"] if f"{module}.{node.name}" in trees else []  # a module's
-            lines += [""]
+            lines += ["   :members:", ""] if is_class else [""]
         (folder / f"{module}.rst").write_text("\n".join(lines), encoding="utf-8")
     lines = ["# Reference", "", "What the package defines, module by module.", ""]
     lines += [f"- [`{module}`]({module}.rst) {says}" for module, says in pages]
