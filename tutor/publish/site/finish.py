@@ -28,6 +28,7 @@ def finish(site):
         late = "".join(LATE.findall(text))
         text = LATE.sub("", text).replace("</body>", f"{late}\n</body>")
         path.write_text(OUTSIDE.sub(needs_network, text), encoding="utf-8")
+    flatten(site / "_modules" / "index.html")
     for path in (site / "_static").glob("mystnb.*.css"):
         used = path.read_text(encoding="utf-8").partition(UNUSED)[0]
         path.write_text(used, encoding="utf-8")
@@ -41,6 +42,15 @@ def finish(site):
     version = f"course {digest.hexdigest()[:12]}"
     text = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(files)};\n{worker}"
     (site / "offline.js").write_text(text, encoding="utf-8")
+
+
+def flatten(path):
+    """Make one list of Sphinx's list of modules, whose inner lists stand in no item."""
+    head, _, rest = path.read_text(encoding="utf-8").partition("<ul><li>")
+    items, _, foot = rest.partition("</article>")
+    items, _, after = re.sub("</?ul>", "", items).rpartition("</li>")
+    text = f"{head}<ul><li>{items}</li></ul>{after}</article>{foot}"
+    path.write_text(text, encoding="utf-8")
 
 
 def needs_network(link):
