@@ -32,7 +32,7 @@ from tutor.views import (
     SoftmaxView,
     base,
 )
-from tutor.views.base import WIDGET_VIEW, Table
+from tutor.views.base import STATE, WIDGET_VIEW, Table
 
 SIZES = {"encoder": (2, 3), "decoder": (1, 4), "cross": (3, 2)}  # layers and heads, all different
 ALL_SIZES = SIZES | {"length": (3, 2)}
@@ -109,7 +109,9 @@ def shown(view, monkeypatch):
 def test_a_picture_with_words_stands_before_the_live_view(view, monkeypatch):
     still, live = shown(view, monkeypatch)
     assert set(live) == {WIDGET_VIEW} and live[WIDGET_VIEW]["model_id"] == view.model_id
-    assert set(still) == {"text/plain", "text/html"}
+    assert set(still) == {"text/plain", "text/html", STATE}
+    assert json.loads(still[STATE])["view"] == type(view).__name__
+    assert len(still[STATE]) < 100_000  # of a journey, too: its page has the model
     assert still["text/plain"] == repr(view) == repr(every_view()[EVERY.index(type(view).__name__)])
     assert repr(view).startswith(type(view).__name__ + "(") and "0x" not in repr(view)
     image = r'<img alt="(.*?)" .*? src="data:image/svg\+xml;base64,(.*?)">'
