@@ -74,7 +74,7 @@ def continued(model, source_ids, longest=40):
     return [row[: row.index(EOS)] for row in rows]
 
 
-def interval(counts):
+def bootstrap_interval(counts):
     """The middle 95 % of `DRAWS` bootstrapped BLEUs of sentences with these counts (N, 10)."""
     N = len(counts)
     drawn = torch.randint(N, (DRAWS, N), generator=torch.Generator().manual_seed(0))
@@ -103,6 +103,6 @@ def run(name, seed):
     found = {
         "system": name, "seed": seed, "parameters": count_parameters(model),
         "exact_match": exact_match(texts, references), "bleu": bleu(texts, references).value,
-        "bleu_interval": interval(bleu_counts(texts, references)), "cpu_seconds": seconds,
+        "bleu_interval": bootstrap_interval(bleu_counts(texts, references)), "cpu_seconds": seconds,
     }  # fmt: skip
     return {k: round(v, 4) if isinstance(v, float) else v for k, v in found.items()}
