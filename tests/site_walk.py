@@ -89,6 +89,9 @@ def walk(browser, site, paths, axe, judged):
         page.wait_for_function("!document.querySelector('.tex:not(:has(.katex))')")
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found["too_wide"].append(name)
+        # Before a view is touched: its model comes with the first question.
+        files = {Path(unquote(urlparse(url).path)) for url in loaded if url.startswith("file:")}
+        kilobytes[name] = sum(file.stat().st_size for file in files if file.is_file()) / 1000
         for view in page.locator(".course-view").all():
             if problem := asleep(page, view):
                 found["dead_views"].append(f"{name}: {problem}")
@@ -98,8 +101,6 @@ def walk(browser, site, paths, axe, judged):
             for theme, rules in (("light", None), ("dark", ["color-contrast"])):
                 said = page.evaluate(AXE_RUN, [theme, rules])
                 found["axe_violations"] += [f"{name}, {theme}: {line}" for line in said]
-        files = {Path(unquote(urlparse(url).path)) for url in loaded if url.startswith("file:")}
-        kilobytes[name] = sum(file.stat().st_size for file in files if file.is_file()) / 1000
         found["console_errors"] += [f"{name}: {error}" for error in watch.errors]
         found["outside_requests"] += [f"{name}: {url}" for url in watch.outside]
         page.close()

@@ -99,7 +99,7 @@ def test_own_sentence_without_kernel(site, browser):
     watch, loaded = lab.Watch(page), []
     page.on("request", lambda request: loaded.append(request.url.rpartition("/")[2]))
     page.goto((site / "notebooks" / "00_start_here.html").as_uri())
-    view = page.locator(".course-view")
+    view = page.locator('.course-view[data-view="AttentionView"]')
     box = view.get_by_label("Your sentence")
     assert "model.js" in " ".join(loaded) and "weights.js" not in loaded
     for text in ("Two dogs are playing in the snow.", "A woman reads a book."):
@@ -180,7 +180,7 @@ def test_read_once_then_without_network(site, address, browser):
     page.evaluate("navigator.serviceWorker.ready")
     context.set_offline(True)
     page.goto(f"{address}/notebooks/00_start_here.html")
-    page.locator(".course-view .tutor-view").wait_for()
+    page.locator(".course-view .tutor-view").first.wait_for()
     page.goto(f"{address}/museum/look_up_words.html")
     assert page.locator("h1").inner_text().startswith("look_up_words")
     context.close()

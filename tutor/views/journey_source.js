@@ -76,14 +76,24 @@ function kernelSource(model) {
   };
 }
 
+/** Settles when a reader first touches a view: until then a page need not load its model. */
+function firstTouch() {
+  return new Promise((resolve) => {
+    const look = ({ target }) => target.closest?.(".tutor-view") && resolve();
+    for (const kind of ["pointerdown", "focusin"]) addEventListener(kind, look, true);
+  });
+}
+
 /** The model that runs in the page (tutor/publish/page); it begins with the run that is shown. */
 function pageSource({ translator, get }) {
   const { text, written, scales } = get("facts");
+  const touched = firstTouch();
   let run = null; // a promise
   return {
     alive: true,
     begin: (text, choices) => (run = translator.begin(text, choices)),
     async numbers(name) {
+      await touched;
       await (run ??= translator.begin(text, { written, scales }));
       return translator.numbers(name);
     },
