@@ -1,5 +1,8 @@
 """What a browser finds on every page of the site; used by test_site.py and benchmarks/site.py."""
 
+import functools
+import http.server
+import threading
 from collections import defaultdict
 from html.parser import HTMLParser
 from pathlib import Path
@@ -7,6 +10,8 @@ from urllib.parse import unquote, urldefrag, urlparse
 
 import lab
 
+SPEED = 1.6e6 / 8  # bytes a second
+SLOW = dict(offline=False, latency=0, downloadThroughput=SPEED, uploadThroughput=SPEED)
 PHONE = {"width": 360, "height": 740}
 # Contrast is all that a theme changes. `axe` was given to the page before.
 AXE_RUN = """async ([theme, rules]) => {
@@ -121,3 +126,27 @@ def asleep(page, view):
         if view.evaluate(DRAWN) != before:
             return None
     return "no key changes it"
+
+
+def first_text(browser, site):
+    """Seconds until the largest chapter shows text over a slow line: the best of three visits."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=site)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        largest = max((site / "notebooks").glob("*.html"), key=lambda path: path.stat().st_size)
+        paints = []
+        for _ in range(3):
+            context = browser.new_context(service_workers="block")
+            page = context.new_page()
+            line = context.new_cdp_session(page)
+            line.send("Network.enable")
+            line.send("Network.emulateNetworkConditions", SLOW)
+            address = f"http://127.0.0.1:{server.server_port}/notebooks/{largest.name}"
+            page.goto(address, wait_until="commit")
+            paint = page.wait_for_function(
+                "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
+            )
+            paints.append(paint.json_value() / 1000)
+            context.close()
+        server.shutdown()
+    return min(paints)

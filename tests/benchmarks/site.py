@@ -75,6 +75,7 @@ def measure_site(browser, out):
         print(*found[kind], sep="\n", end="", file=sys.stderr)
         yield kind, len(found[kind])
     yield "page_kilobytes", max(kilobytes.values())
+    yield "first_text_s", site_walk.first_text(browser, out)
 
 
 def opened(browser, folder, model):
