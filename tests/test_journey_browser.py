@@ -170,15 +170,24 @@ def test_what_is_off_is_said_and_can_be_undone(page, expected):
     assert page.locator(".journey-banner b").inner_text() == changed.facts["translation"]
     assert page.locator(".journey-banner i").inner_text() == expected.facts["translation"]
     assert chance(page) == pytest.approx(changed._shares(1)[0][1], abs=0.0051) != before
+    effect = page.locator(".journey-effect").inner_text()  # beside the switches, too
+    assert effect.endswith(f" · translation: {changed.facts['translation']}")
+    written, share = changed._shares(1)[0]
+    was = dict(expected._shares(12))[written]
+    assert effect.startswith(f"Now: {written} ({share:.2f}, before {was:.2f})")
+    assert key(page, "switch:decoder.2.cross.head.0").inner_text() == "off"
+    assert key(page, "switch:decoder.2.cross.head.0").is_disabled()
     outlined = page.locator(".journey-stop", has_text="_chev").locator(".journey-had")
     assert outlined.evaluate("(n) => Number(n.style.getPropertyValue('--was'))") == pytest.approx(
         before, abs=0.0051
     )
     key(page, "switch:decoder.2.self").click()
     key(page, "undo:decoder.2.self").wait_for()
-    undo.click()
+    undo.focus()
+    page.keyboard.press("Enter")
     undo.wait_for(state="detached")
     assert key(page, "undo:decoder.2.self").count() == 1
+    focus_in(page, page.locator(".tutor-journey"))  # what had the focus is gone
     page.get_by_role("button", name="Undo all").click()
     page.locator(".journey-changed").wait_for(state="detached")
     assert chance(page) == before
@@ -201,6 +210,11 @@ def test_another_token_and_another_sentence(page, expected):
     ids = [*expected.facts["target_ids"][:2], other]
     changed = JourneyView(expected.translator, TEXT, written=ids)
     assert page.locator(".journey-banner b").inner_text() == changed.facts["translation"]
+    assert page.locator(".journey-banner i").inner_text() == expected.facts["translation"]
+    assert key(page, "undo:written").inner_text().startswith("you chose")
+    page.get_by_role("button", name="Draw a token").click()
+    page.locator(".journey-reading", has_text="Token 4 of").wait_for()  # it goes on to the next
+    assert key(page, "undo:written").inner_text().startswith("drawn")
     ask(page, "Two dogs play.")
     found = expected.translator.translate(["Two dogs play."])
     assert page.locator(".journey-banner b").inner_text() == found[0]
@@ -230,8 +244,11 @@ def test_a_dead_kernel_is_told(browser, notebook, expected, tmp_path):
     key(page, "decoder.2.cross.head.1").click()
     E = expected.numbers("decoder.2.cross.E")[1, 2, 3].item()
     assert shown(key(page, "number:E:3")) == pytest.approx(E, abs=0.0051)
-    page.locator('[data-factor="0"]').click()
-    page.locator(".journey-said", has_text="needs the kernel").wait_for()
+    dead = page.locator(".journey-factor button, .journey-factor input, .journey-candidates button")
+    assert dead.count() > 10 and all(one.is_disabled() for one in dead.all())
+    page.locator(".journey-effect", has_text="need the kernel").wait_for()
+    key(page, "number:A:3").click()  # the pointer now rests on a bar; the note is of the weight
+    page.locator(".journey-note", has_text=expected.facts["source"][3]).wait_for()
     assert (watch.errors, watch.outside) == ([], [])
     page.close()
 

@@ -2,6 +2,7 @@
 // panels draw: journey_map.js, journey_next.js, journey_layer.js, journey_head.js.
 
 const FACTORS = [0, 0.5, 1, 2];
+const SAVED = "A saved page: your own sentence, switching off and other tokens need the kernel.";
 
 function render({ model, el }) {
   const source = makeSource(model);
@@ -12,11 +13,14 @@ function render({ model, el }) {
   let wanted = null; // what it shall run after that
   let number = null; // the number that is opened: { kind, s, feature }, or null
   let drawn = 0; // counts drawings of the panel: the latest wins
+  let byChance = new Set(); // steps whose token was drawn
 
   /** What is shown. The panels read it, and change it by calling `act` only. */
   const state = {
     facts: model.get("facts"),
     untouched: null, // facts of the same sentence and choices, with nothing switched off
+    own: null, // facts of the same sentence, with nothing switched off and no token chosen
+    alive: source.alive,
     step: 0,
     source: 0,
     place: "",
@@ -54,17 +58,18 @@ function render({ model, el }) {
   const refreshTokens = roam(tokens);
   const reads = element("p", { class: "journey-reading", "aria-live": "polite" });
   const steps = element("div", { class: "journey-steps" }, back, forth, tokens);
-  const banner = element("div", { class: "journey-banner", role: "group", "aria-label": "Changes" });
+  const banner = element("div", { class: "journey-banner", role: "group", tabindex: 0, "aria-label": "Changes" });
   const crumbs = element("nav", { class: "journey-crumbs", "aria-label": "Where you are" });
   const story = element("p", { class: "journey-story", "aria-live": "polite" });
   const factorRow = element("div", { class: "journey-factor", role: "group", "aria-label": "Factor" });
+  const effect = element("p", { class: "journey-effect", "aria-live": "polite" });
   const panel = element("div", { class: "journey-inner" });
   const refreshPanel = roam(panel);
   const map = makeMap(state, { open, chooseSource });
-  const next = makeNext(state, { choose, tell });
+  const next = makeNext(state, { choose, drawn: takeDrawn, tell });
   const refreshNext = roam(next.node.querySelector(".journey-candidates"));
   const opened = element("section", { class: "journey-panel", "aria-label": "Opened" });
-  opened.append(crumbs, story, factorRow, panel);
+  opened.append(crumbs, story, factorRow, effect, panel);
   const help = makeHelp(
     "Tab goes from part to part, and the arrow keys move within it. Enter goes in: from the model " +
       "to a layer, a head, a number. Escape or Backspace goes out. Square brackets, [ and ], go " +
@@ -112,6 +117,7 @@ function render({ model, el }) {
 
   function tell(error) {
     said.textContent = error.message ?? String(error);
+    effect.textContent = said.textContent; // `said` may be out of sight
   }
 
   function translate() {
@@ -120,7 +126,17 @@ function render({ model, el }) {
 
   function choose(id) {
     const { facts, step } = state;
-    run({ text: facts.text, written: [...facts.target_ids.slice(0, step), id], scales: facts.scales });
+    byChance = new Set([...byChance].filter((t) => t < step));
+    return run({ text: facts.text, written: [...facts.target_ids.slice(0, step), id], scales: facts.scales });
+  }
+
+  /** Take a token that was drawn, and go to the next. */
+  async function takeDrawn(id) {
+    const { step } = state;
+    const answer = choose(id);
+    byChance.add(step);
+    await answer;
+    if (state.step === step && state.facts.written.length === step + 1) go(1);
   }
 
   function scale(place, factor) {
@@ -142,6 +158,9 @@ function render({ model, el }) {
     said.textContent = source.alive ? "The model runs …" : "";
     try {
       const { text, written, scales } = what;
+      if (written.length && state.own?.text !== text && source.alive) {
+        state.own = await source.begin(text, { written: [], scales: {} });
+      }
       const known = state.untouched?.text === text && same(state.untouched.written, written);
       if (Object.keys(scales).length && !known && source.alive) {
         state.untouched = await source.begin(text, { written, scales: {} });
@@ -213,7 +232,7 @@ function render({ model, el }) {
     const at = focused();
     const key = at?.dataset.key;
     draw();
-    if (key && !at.isConnected) find(key)?.focus({ preventScroll: true });
+    if (key && !at.isConnected) (find(key) ?? banner).focus({ preventScroll: true });
   }
 
   /** Show the facts of a run. */
@@ -223,6 +242,8 @@ function render({ model, el }) {
     const nothing = !Object.keys(facts.scales).length;
     if (nothing) state.untouched = facts;
     else if (state.untouched?.text !== facts.text) state.untouched = null;
+    if (nothing && !facts.written.length) state.own = facts;
+    else if (state.own?.text !== facts.text) state.own = null;
     state.source = Math.min(state.source, facts.source.length - 1);
     if (number && number.s >= Math.min(facts.source.length, facts.read.length)) number = null;
     said.textContent = facts.message;
@@ -231,7 +252,7 @@ function render({ model, el }) {
     keepFocus(() => {
       map.build();
       const stops = facts.target.map((token, t) =>
-        makeStop(`step:${t}`, `step ${t}: ${token}`, () => assign(model, { step: t }), {
+        makeStop(`step:${t}`, `token ${t + 1}: ${token}`, () => assign(model, { step: t }), {
           class: t < facts.written.length ? "journey-by-reader" : "",
           onfocus: () => assign(model, { step: t }),
         }, token), // prettier-ignore
@@ -261,7 +282,7 @@ function render({ model, el }) {
     back.disabled = step === 0;
     forth.disabled = step === facts.target.length - 1;
     reads.replaceChildren(
-      `Step ${step} of ${facts.target.length - 1}: the decoder reads `,
+      `Token ${step + 1} of ${facts.target.length}: the decoder reads `,
       element("b", {}, facts.read[step]),
       step ? ` after ${facts.read.slice(Math.max(0, step - 4), step).join(" ")}` : "",
       " and writes ",
@@ -279,7 +300,7 @@ function render({ model, el }) {
   }
 
   function showBanner() {
-    const { facts, untouched } = state;
+    const { facts, untouched, own } = state;
     const places = Object.entries(facts.scales);
     const undo = (key, says, f) =>
       element("button", { type: "button", class: "journey-undo", "data-key": key, onclick: f }, `${says} `,
@@ -289,22 +310,44 @@ function render({ model, el }) {
     );
     if (facts.written.length) {
       const t = facts.written.length - 1;
-      chips.push(undo("undo:written", `you chose ${facts.target[t]} at step ${t}`, () => run({ ...facts, written: [] })));
+      const who = byChance.has(t) ? "drawn" : "you chose";
+      chips.push(undo("undo:written", `${who}: ${facts.target[t]} as token ${t + 1}`, () => run({ ...facts, written: [] })));
     }
     banner.classList.toggle("journey-changed", chips.length > 0);
+    banner.classList.toggle("journey-only-written", !places.length && chips.length > 0);
     const plain = places.length && untouched && untouched !== facts ? untouched.translation : null;
-    const line = (...children) => element("p", { class: "journey-cut" }, ...children);
-    const lines = [line(element("b", { title: facts.translation }, facts.translation || "(nothing)"))];
-    if (!places.length) lines.push(line("Nothing is switched off."));
+    const line = (...children) => element("p", {}, ...children);
+    const lines = [line(element("b", {}, facts.translation || "(nothing)"))];
+    if (!places.length && !facts.written.length) lines.push(line("Nothing is switched off."));
+    else if (!places.length && own) lines.push(line("The model's own choice: ", element("i", {}, own.translation)));
+    else if (!places.length) lines.push(line("Not all of its tokens are the model's own choice."));
     else if (plain === null) lines.push(line("Something is switched off or scaled."));
     else if (plain === facts.translation) lines.push(line("The same as with nothing switched off."));
-    else lines.push(line("With nothing switched off: ", element("i", { title: plain }, plain)));
+    else lines.push(line("With nothing switched off: ", element("i", {}, plain)));
     if (chips.length) {
       const undoAll = () => run({ text: facts.text, written: [], scales: {} });
       const all = element("button", { type: "button", "data-key": "undo:all", onclick: undoAll }, "Undo all");
       lines.push(element("p", { class: "journey-chips" }, all, ...chips));
     }
     banner.replaceChildren(...lines);
+  }
+
+  /** What the changes did, in the panel too: there the switches are. */
+  function showEffect() {
+    const { facts, untouched, step } = state;
+    if (!source.alive) {
+      effect.textContent = SAVED;
+      return;
+    }
+    const id = facts.target_ids[step];
+    const chance = (of) => {
+      const found = of.top[step].find(([, other]) => other === id);
+      return found && two(Math.exp(found[2] - of.log_sum_exp[step]));
+    };
+    const [now, before] = [chance(facts), state.comparable() ? chance(untouched) : null];
+    const shares = [now, ...(before ? [`before ${before}`] : [])].filter(Boolean).join(", ");
+    const says = `Now: ${facts.target[step]}${shares ? ` (${shares})` : ""} · translation: ${facts.translation || "(nothing)"}`;
+    if (effect.textContent !== says) effect.textContent = says;
   }
 
   // ---- the panel underneath
@@ -335,6 +378,8 @@ function render({ model, el }) {
   function showFactor() {
     const { place, facts } = state;
     const scalable = parsePlace(place).kind;
+    const through = facts.scales[place.replace(/\.head\..*/, "")] === 0 && place.includes(".head.");
+    const fixed = !source.alive || through; // nothing would come of it
     factorRow.classList.toggle("journey-none", !scalable);
     if (!scalable || factorRow.contains(focused())) {
       if (scalable) markFactor();
@@ -353,9 +398,12 @@ function render({ model, el }) {
 
     function markFactor() {
       const factor = facts.scales[place] ?? 1;
-      for (const button of factorRow.querySelectorAll("button"))
-        button.setAttribute("aria-pressed", Number(button.dataset.factor) === factor);
       const slider = factorRow.querySelector("input");
+      for (const button of factorRow.querySelectorAll("button")) {
+        button.setAttribute("aria-pressed", Number(button.dataset.factor) === factor);
+        button.disabled = fixed;
+      }
+      slider.disabled = fixed;
       if (slider !== focused()) slider.value = factor;
       factorRow.querySelector("output").textContent = `× ${two(factor)}`;
     }
@@ -370,6 +418,7 @@ function render({ model, el }) {
     map.show();
     showCrumbs();
     showFactor();
+    showEffect();
     const { side, layer, kind, head } = place ? parsePlace(place) : {};
     const hasHead = place !== "" && head !== null;
     try {
@@ -402,7 +451,7 @@ function render({ model, el }) {
           panel.querySelector(".journey-stop") ??
           find(place)
         )?.focus();
-      else if (old) find(old)?.focus({ preventScroll: true });
+      else if (old) (find(old) ?? panel.querySelector(".journey-stop") ?? banner).focus({ preventScroll: true });
     } catch (error) {
       if (mine === drawn) tell(error);
     }
@@ -411,12 +460,12 @@ function render({ model, el }) {
   /** The stream of both chosen tokens, layer by layer: where it starts and how long it becomes. */
   function drawLengths() {
     const { facts } = state;
+    const most = longestOf(state);
     const line = (side, at, token) => {
       const kinds = side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
       const lengths = [facts.lengths[`${side}.0.self`].before[at]];
       for (let l = 0; l < facts.config.layers; l++)
         for (const kind of kinds) lengths.push(facts.lengths[`${side}.${l}.${kind}`].after[at]);
-      const most = Math.max(...lengths) || 1;
       let [up, down] = ["", ""];
       lengths.forEach((x, i) => {
         const [left, half] = [(i / (lengths.length - 1)) * 300, (x / most) * 24];
@@ -431,7 +480,7 @@ function render({ model, el }) {
         element("span", { class: "journey-number" }, two(lengths.at(-1)))); // prettier-ignore
     };
     return element("div", {},
-      element("p", { class: "journey-key" }, "The residual stream through the layers: its thickness is the length of the vector."),
+      element("p", { class: "journey-key" }, "The residual stream through the layers: its thickness is the length of the vector, on one scale for all."),
       line("encoder", state.source, facts.source[state.source]),
       line("decoder", state.step, facts.read[state.step])); // prettier-ignore
   }
@@ -470,14 +519,15 @@ function render({ model, el }) {
     return (
       `${one.asks} asks, and ${one.keys[best]} gets most weight (${two(one.A[best])}). ` +
       `The mix, through this head's rows of W_O, adds a vector of length ${two(one.length)}.` +
-      ((state.facts.scales[one.place] ?? 1) === 0 ? " This head is off." : "")
+      (state.facts.scales[one.place] === 0 ? " This head is off." : "") +
+      (state.facts.scales[one.sub] === 0 ? " It is off with its sub-layer." : "")
     );
   }
 
   take(state.facts);
   if (!source.alive) {
     asking.hidden = true;
-    said.textContent = "A saved page: your own sentence, switching off and other tokens need the kernel.";
+    said.textContent = SAVED;
   }
   // A run from Python: the run of the page itself is taken when it answers.
   const ends = [

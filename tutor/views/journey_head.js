@@ -84,7 +84,7 @@ function drawHead(one, act) {
       cell("", makeStrip(q, reach(q), 26)),
       cell("", "◂ query q"),
     ),
-    head("key", "K", "q · k / √d_k", one.kind === "self" && one.side === "decoder"
+    head(keys.length > 12 ? "key (scroll)" : "key", "K", "q · k / √d_k", one.kind === "self" && one.side === "decoder"
       ? "mask, softmax: weight" : "softmax: weight", "V"), // prettier-ignore
     element("div", { class: "journey-keys" }, ...rows),
     element(
@@ -102,13 +102,15 @@ function drawNumber(one, number, act) {
   const token = keys[s];
   const width = q.length;
   let rows, says, formula, from;
+  const theirs = one.kind === "cross" ? "journey-theirs" : ""; // from the memory
   if (kind === "E") {
     const k = one.k(s);
     const products = q.map((x, i) => x * k[i]);
     const sum = products.reduce((a, b) => a + b, 0);
     let running = 0;
     const sums = [...products].map((x) => (running += x));
-    rows = [[`q of ${asks}`, q], [`k of ${token}`, k], ["q × k", products]]; // prettier-ignore
+    const most = Math.max(reach(q), reach(k));
+    rows = [[`q of ${asks}`, q, most], [`k of ${token}`, k, most, theirs], ["q × k", products, reach(products)]]; // prettier-ignore
     says = (i) =>
       `feature ${i}: ${two(q[i])} × ${two(k[i])} = ${two(products[i])}; sum so far ${two(sums[i])}`;
     formula = `q · k / √d_k = ${two(sum)} / √${width} = ${two(E[s])}`;
@@ -121,7 +123,7 @@ function drawNumber(one, number, act) {
     const top = Math.max(...E.filter((_, j) => !one.hidden(j)));
     const e = E.map((x, j) => (one.hidden(j) ? 0 : Math.exp(x - top)));
     const sum = e.reduce((a, b) => a + b, 0);
-    rows = [["score", E], ["e^(score − largest)", e], ["weight", A]]; // prettier-ignore
+    rows = [["score", E, reach(E)], ["e^(score − largest)", e, 1], ["weight", A, 1]]; // prettier-ignore
     says = (j) =>
       one.hidden(j)
         ? `${keys[j]}: not read yet, so its weight is 0.00`
@@ -133,7 +135,8 @@ function drawNumber(one, number, act) {
   } else {
     const column = Float32Array.from(keys, (_, j) => one.v(j)[feature]);
     const products = column.map((x, j) => A[j] * x);
-    rows = [["weight", A], [`feature ${feature} of V`, column], ["weight × V", products]]; // prettier-ignore
+    const most = reach(column);
+    rows = [["weight", A, 1], [`feature ${feature} of V`, column, most, theirs], ["weight × V", products, most]]; // prettier-ignore
     says = (j) => `${keys[j]}: ${two(A[j])} × ${two(column[j])} = ${two(products[j])}`;
     formula = `feature ${feature} of the mix: Σ weight × V = ${two(Y[feature])}`;
     from = [
@@ -151,7 +154,8 @@ function drawNumber(one, number, act) {
     makeStop(`slot:${i}`, says(i), tell(i), {
       class: "journey-slot",
       onfocus: tell(i),
-      onpointerenter: tell(i),
+      // A bar that comes to lie under a pointer at rest is not pointed at.
+      onpointermove: (event) => (event.movementX || event.movementY) && tell(i)(),
     }),
   );
   // Where the reader begins: at the first product, the chosen weight, the largest share of a mix.
@@ -176,9 +180,9 @@ function drawNumber(one, number, act) {
       element(
         "div",
         { class: "journey-strips", style: `--count: ${count}` },
-        ...rows.flatMap(([name, numbers]) => [
-          element("span", { class: "journey-token", title: name }, name),
-          makeStrip(numbers, reach(numbers), 56),
+        ...rows.flatMap(([name, numbers, most, whose = ""]) => [
+          element("span", {}, name, element("small", {}, `scale: ${two(most)}`)),
+          element("div", { class: whose }, makeStrip(numbers, most, 56)),
         ]),
         element("div", { class: "journey-slots" }, ...slots),
       ),

@@ -7,9 +7,7 @@ function drawLayer(state, place, act) {
   const at = side === "encoder" ? state.source : state.step;
   const kinds = side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
   const subs = kinds.map((kind) => `${side}.${layer}.${kind}`);
-  const widest = Math.max(
-    ...subs.flatMap((sub) => ["before", "adds", "after"].map((n) => facts.lengths[sub][n][at])),
-  );
+  const widest = longestOf(state);
   const strongest = Math.max(...subs.flatMap((s) => (facts.heads[s] ?? []).map((h) => h[at])), 0);
   const columns = subs.map((sub) => drawSubLayer(state, sub, { at, widest, strongest, chosen }, act));
   const node = element(
@@ -17,7 +15,10 @@ function drawLayer(state, place, act) {
     { class: `journey-columns journey-${side}`, style: `--columns: ${subs.length}` },
     ...columns,
   );
-  return node;
+  const { before, adds } = facts.lengths[subs[0]];
+  const example = `${two(before[at])} and ${two(adds[at])} need not make ${two(before[at] + adds[at])}`;
+  const key = `Numbers are lengths of vectors. Vectors add, lengths do not: ${example}.`;
+  return element("div", {}, node, element("p", { class: "journey-key" }, key));
 }
 
 function drawSubLayer(state, sub, { at, widest, strongest, chosen }, act) {
@@ -46,11 +47,12 @@ function drawSubLayer(state, sub, { at, widest, strongest, chosen }, act) {
     const own = facts.scales[head] ?? 1;
     const length = lengths[at];
     const says = `head ${m}: length ${two(length)}${sayFactor(own)}. Open`;
+    const off = own === 0 || factor === 0;
     const stop = makeStop(`panel:${head}`, says, () => act.open(head), { class: "journey-row" });
     stop.append(
       element("span", {}, `head ${m}`),
       makeMeter(strongest ? length / strongest : 0),
-      element("span", { class: "journey-number" }, own === 0 ? "off" : two(length)),
+      element("span", { class: "journey-number" }, off ? "off" : two(length)),
     );
     const line = element("div", { class: "journey-line" }, stop, makeSwitch(head, state, act));
     line.classList.toggle("journey-off", own === 0);
@@ -68,13 +70,12 @@ function drawSubLayer(state, sub, { at, widest, strongest, chosen }, act) {
 /** A part of the stream: it comes as thick as it is long; what is added flows in from below. */
 function drawBand({ before, adds, after }, widest, normFirst, off) {
   const thick = (x) => Math.max(1, (x / widest) * 44);
-  const [y, a, b, w] = [28, thick(before) / 2, thick(after) / 2, thick(adds) / 2];
+  const [y, a, b, w] = [28, thick(before) / 2, thick(after) / 2, thick(adds)];
   const stream =
     `M0 ${y - a}H200C230 ${y - a} 230 ${y - b} 260 ${y - b}H300V${y + b}H260` +
     `C230 ${y + b} 230 ${y + a} 200 ${y + a}H0Z`;
-  const flow =
-    `M${180 - w * 2} 84C${180 - w * 2} ${y + 30} 200 ${y} 236 ${y}V${y + Math.min(w * 2, b)}` +
-    `C214 ${y + 24} ${180 + w * 2} ${y + 36} ${180 + w * 2} 84Z`;
+  const turn = w / 2 + 4; // the radius of the bend, at the middle of the flow
+  const flow = `M24 84V${y + turn}A${turn} ${turn} 0 0 1 ${24 + turn} ${y}H${34 + turn}`;
   const out = `M24 ${y + a}V84`;
   return element(
     "div",
@@ -90,7 +91,12 @@ function drawBand({ before, adds, after }, widest, normFirst, off) {
       { viewBox: "0 0 300 84", preserveAspectRatio: "none", "aria-hidden": "true" },
       drawing("path", { class: "journey-stream", d: stream }),
       drawing("path", { class: "journey-read", d: out }),
-      ...(off ? [] : [drawing("path", { class: "journey-flow", d: flow })]),
+    ),
+    // A drawing of its own: it keeps its thickness where the stream is stretched.
+    drawing(
+      "svg",
+      { class: "journey-inflow", viewBox: "0 0 64 84", "aria-hidden": "true" },
+      ...(off ? [] : [drawing("path", { class: "journey-flow", d: flow, "stroke-width": w })]),
     ),
     element("span", { class: "journey-reads" }, normFirst ? "LayerNorm ↓" : "reads ↓"),
     element("span", { class: "journey-plus" }, normFirst ? "+" : "+ LayerNorm"),
@@ -99,13 +105,21 @@ function drawBand({ before, adds, after }, widest, normFirst, off) {
 
 /** The switch of a head or a sub-layer: on, off, or by how much it counts. */
 function makeSwitch(place, state, act) {
-  const factor = state.facts.scales[place] ?? 1;
+  const { scales } = state.facts;
+  const through = place.includes(".head.") && scales[place.replace(/\.head\..*/, "")] === 0;
+  const factor = through ? 0 : (scales[place] ?? 1);
   const says = factor === 1 ? "on" : factor === 0 ? "off" : `× ${write(factor)}`;
+  const why = through ? "off with its sub-layer" : state.alive ? "" : SAVED;
   return makeStop(
     `switch:${place}`,
-    `${namePlace(place)} is ${says}: switch ${factor === 0 ? "on" : "off"}`,
+    `${namePlace(place)} is ${says}: ${why || `switch ${factor === 0 ? "on" : "off"}`}`,
     () => act.scale(place, factor === 0 ? 1 : 0),
-    { class: "journey-switch", "aria-pressed": factor === 0, title: "switch off or on" },
+    {
+      class: "journey-switch",
+      "aria-pressed": factor === 0,
+      title: why || "switch off or on",
+      disabled: Boolean(why),
+    },
     says,
   );
 }

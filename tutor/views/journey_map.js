@@ -34,7 +34,7 @@ function makeMap(state, { open, chooseSource }) {
       element(
         "div",
         { class: "journey-memory", title: "What the encoder made of all source tokens" },
-        element("span", {}, "memory"),
+        element("span", {}, "memory →"),
       ),
       part("decoder", "Decoder", stack("decoder")),
     );
@@ -81,6 +81,10 @@ function makeMap(state, { open, chooseSource }) {
     const strongest = Math.max(
       ...Object.entries(facts.heads).flatMap(([sub, heads]) => heads.map((head) => head[at(sub)])),
     );
+    const list = tokens[0].parentElement;
+    const scrolls = list.scrollHeight > list.clientHeight + 2 || list.scrollWidth > list.clientWidth + 2;
+    list.title = scrolls ? "scroll: there are more" : "";
+    list.previousSibling.textContent = scrolls ? "Source ↕" : "Source";
     tokens.forEach((stop, s) => {
       stop.classList.toggle("journey-now", s === source);
       stop.setAttribute("aria-pressed", s === source);

@@ -2,12 +2,13 @@
 
 const SHOWN = 8; // candidates
 
-/** The panel at the end of the way. `state`: see journey.js; `choose(id)`: the model goes on from it.
+/** The panel at the end of the way. `state`: see journey.js; `choose(id)`: the model goes on from it;
+ * `drawn(id)`: the same, chosen by chance.
  *
  * Temperature, top-k and top-p act as in `tutor.decoding.sample`, in this order: the k most
  * probable tokens, the temperature, the fewest of them that have the share p together.
  */
-function makeNext(state, { choose, tell }) {
+function makeNext(state, { choose, drawn, tell }) {
   const [temperature, topK, topP] = [
     makeSlider("temperature", 0.1, 3, 0.1, 1, two),
     makeSlider("top-k", 1, 51, 1, 51, (k) => (k > 50 ? "all" : String(k))),
@@ -19,12 +20,12 @@ function makeNext(state, { choose, tell }) {
     const name = element("span", { class: "journey-token" });
     const meter = element("span", { class: "journey-meter journey-wide" });
     const number = element("span", { class: "journey-number" });
-    return makeStop("", "", () => choose(Number(row(number).dataset.id)), {}, name, meter, number);
+    return makeStop("", "", () => choose(Number(row(number).dataset.id)), { disabled: !state.alive }, name, meter, number);
   });
   const row = (node) => node.closest(".journey-stop");
   list.append(...rows);
   const readout = element("p", { class: "journey-shaped", "aria-live": "polite" });
-  const draw = element("button", { type: "button", onclick: drawToken }, "Draw a token");
+  const draw = element("button", { type: "button", onclick: drawToken, disabled: !state.alive }, "Draw a token");
   const plain = element("button", { type: "button", onclick: reset }, "Reset");
   const node = element(
     "section",
@@ -146,12 +147,12 @@ function makeNext(state, { choose, tell }) {
         "aria-label",
         `${one.token}: ${out ? "left out" : two(one.share)}` +
           (was === undefined ? "" : `, with nothing switched off ${two(was)}`) +
-          (chosen ? ", written" : ", Enter writes it instead"),
+          (chosen ? ", written" : state.alive ? ", Enter writes it instead" : ""),
       );
     });
     node.classList.toggle("journey-compared", Boolean(before));
     const rest = shaped
-      ? `${shaped.size} of ${facts.config.vocab_size} tokens left.`
+      ? `${shaped.size} of ${facts.config.vocab_size - 3} tokens left ([PAD], [UNK], [BOS] are never written).`
       : `The other ${facts.config.vocab_size - shares.length} tokens share ` +
         `${two(Math.max(0, 1 - shares.reduce((a, { share }) => a + share, 0)))}.`;
     if (readout.textContent !== rest) readout.textContent = rest;
@@ -166,7 +167,7 @@ function makeNext(state, { choose, tell }) {
       let left = Math.random();
       for (const [id, share] of shape()) {
         left -= share;
-        if (left <= 0) return choose(id);
+        if (left <= 0) return drawn(id);
       }
     }, tell);
   }

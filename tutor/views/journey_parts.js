@@ -42,7 +42,7 @@ function makeStop(key, says, act, attributes, ...children) {
 /** Make `area` one stop for Tab; arrow keys lead to the nearest of its stops in their direction. */
 function roam(area) {
   const stops = () =>
-    [...area.querySelectorAll(".journey-stop")].filter((stop) => stop.offsetParent);
+    [...area.querySelectorAll(".journey-stop")].filter((stop) => stop.offsetParent && !stop.disabled);
   const mark = (stop) => {
     for (const other of area.querySelectorAll('.journey-stop[tabindex="0"]')) other.tabIndex = -1;
     if (stop) stop.tabIndex = 0;
@@ -117,6 +117,13 @@ function makeStrip(numbers, largest, height = 18, foot = false) {
     drawing("path", { class: "journey-bars", d: path }),
   );
 }
+
+/** The greatest length at both chosen tokens, of the stream or what is added: one scale for all bands. */
+const longestOf = ({ facts: { lengths }, source, step }) =>
+  Object.entries(lengths).reduce((most, [place, of]) => {
+    const at = place.startsWith("encoder") ? source : step;
+    return Math.max(most, of.before[at], of.adds[at], of.after[at]);
+  }, 1e-9);
 
 /** The largest of some numbers without their signs. */
 const reach = (numbers) => numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
