@@ -64,7 +64,7 @@ def test_several_runs_in_one_plot(tmp_path, monkeypatch):
 def test_the_plot_is_drawn(tmp_path, monkeypatch):
     write(tmp_path / "mine", History([4.0, 2.0, 1.0], [1, 1, 1]))
     shown = []
-    monkeypatch.setattr(figures, "display", shown.append)
+    monkeypatch.setattr(figures.page, "display", shown.append)
     runs.plot([tmp_path / "mine"])
     assert shown
 
