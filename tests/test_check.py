@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import functools
 import json
 import random
 import re
@@ -47,15 +48,22 @@ BANK = [(e, *trial) for e in ALL for trial in trials(e)]
 # ---- the bank
 
 
+@functools.cache  # two tests ask for the same, and it takes minutes
+def tried(place):
+    exercise, sort, _, code, words = BANK[place]
+    return verdict(exercise, sort, code, words)
+
+
 @pytest.mark.parametrize(
-    ("exercise", "sort", "number", "code", "words"),
-    BANK,
+    "place",
+    range(len(BANK)),
     ids=[f"ch{e.chapter}-{e.name}-{sort}{number}" for e, sort, number, _, _ in BANK],
 )
-def test_bank(exercise, sort, number, code, words):
+def test_bank(place):
     """Right answers pass, blank ones fail, and wrong ones are told their mistake."""
-    amiss, trouble = verdict(exercise, sort, code, words)
+    amiss, trouble = tried(place)
     assert amiss is None, trouble
+    exercise, sort, _, code, words = BANK[place]
     if sort in ("solution", "right"):
         amiss, trouble = verdict(exercise, sort, code, words, hidden=True)
         assert amiss is None, f"with the hidden inputs: {trouble}"
@@ -68,11 +76,7 @@ def test_the_cases_tell_all_mistakes_apart(exercise):
 
 
 def test_few_wrong_answers_are_told_only_numbers():
-    troubles = [
-        verdict(exercise, sort, code, words)[1]
-        for exercise, sort, _, code, words in BANK
-        if sort == "wrong"
-    ]
+    troubles = [tried(place)[1] for place, trial in enumerate(BANK) if trial[1] == "wrong"]
     generic = sum(isinstance(trouble, guard.Unnamed) for trouble in troubles)
     assert enough_named({"generic": generic, "wrong_answers": len(troubles)})
 
