@@ -193,6 +193,47 @@ def test_what_is_off_is_said_and_can_be_undone(page, expected):
     assert chance(page) == before
 
 
+# Of the lines of a sub-layer: how far down each is, and the room between the focus ring of the
+# first one's switch and the frame of the second.
+LINES = """(box) => {
+  const lines = [...box.querySelectorAll(".journey-line")];
+  const edge = (node) => {
+    const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(node);
+    return outlineStyle === "none" ? 0 : parseFloat(outlineWidth) + parseFloat(outlineOffset);
+  };
+  const [ring, next] = [lines[0].querySelector(".journey-switch"), lines[1]];
+  ring.focus();
+  const [above, below] = [ring.getBoundingClientRect().bottom, next.getBoundingClientRect().top];
+  return [
+    lines.map((line) => line.getBoundingClientRect().top - lines[0].getBoundingClientRect().top),
+    edge(ring),
+    below - above - edge(ring) - edge(next),
+  ];
+}"""
+
+
+def test_a_head_goes_with_its_sub_layer(page):
+    """Its square on the map is crossed; in the panel nothing moves, and no focus ring is cut."""
+    place = "decoder.2.cross.head.1"
+    square = key(page, place)
+    key(page, "decoder.2.cross").focus()
+    page.keyboard.press("Enter")
+    box = page.locator(".journey-panel .journey-is-cross.journey-box")
+    box.wait_for()
+    before = box.evaluate(LINES)
+    key(page, f"switch:{place}").press("Enter")
+    page.locator(f'.journey-off[data-key="{place}"]').wait_for()
+    tops, ring, room = box.evaluate(LINES)
+    assert (tops, ring > 2, room >= 0) == (before[0], True, True)
+    key(page, f"undo:{place}").click()
+    for factor, name, says in (("0.5", "scaled", "0.50 times"), ("0", "off", "switched off")):
+        page.locator(f'[data-factor="{factor}"]').click()
+        page.locator(f'.journey-{name}[data-key="{place}"]').wait_for()
+        assert says in square.get_attribute("aria-label")
+        crosses = square.evaluate("(node) => getComputedStyle(node).backgroundImage")
+        assert crosses.count("linear-gradient") == (2 if name == "off" else 0)
+
+
 def test_a_head_can_count_double(page, expected):
     place = "decoder.3.cross.head.0"
     key(page, place).click()
@@ -231,8 +272,11 @@ def test_temperature_and_its_friends_act_at_once(page, expected):
     share = (Z.topk(2).values / 2).softmax(0)[0].item()
     assert chance(page) == pytest.approx(share, abs=0.0051)
     assert page.locator(".journey-out").count() == 6
+    effect = page.locator(".journey-effect")  # says what the sliders made of it, not what was
+    assert f"({share:.2f} by the sliders)" in effect.inner_text()
     page.get_by_role("button", name="Reset").click()
     assert chance(page) == pytest.approx(expected._shares(1)[0][1], abs=0.0051)
+    assert "by the sliders" not in effect.inner_text()
 
 
 def test_a_dead_kernel_is_told(browser, notebook, expected, tmp_path):

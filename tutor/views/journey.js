@@ -66,7 +66,7 @@ function render({ model, el }) {
   const panel = element("div", { class: "journey-inner" });
   const refreshPanel = roam(panel);
   const map = makeMap(state, { open, chooseSource });
-  const next = makeNext(state, { choose, drawn: takeDrawn, tell });
+  const next = makeNext(state, { choose, drawn: takeDrawn, tell, shown: showEffect });
   const refreshNext = roam(next.node.querySelector(".journey-candidates"));
   const opened = element("section", { class: "journey-panel", "aria-label": "Opened" });
   opened.append(crumbs, story, factorRow, effect, panel);
@@ -344,7 +344,10 @@ function render({ model, el }) {
       const found = of.top[step].find(([, other]) => other === id);
       return found && two(Math.exp(found[2] - of.log_sum_exp[step]));
     };
-    const [now, before] = [chance(facts), state.comparable() ? chance(untouched) : null];
+    const bySliders = next.shareBySliders();
+    const moved = bySliders !== null;
+    const now = moved ? `${bySliders ? two(bySliders) : "left out"} by the sliders` : chance(facts);
+    const before = !moved && state.comparable() ? chance(untouched) : null;
     const shares = [now, ...(before ? [`before ${before}`] : [])].filter(Boolean).join(", ");
     const says = `Now: ${facts.target[step]}${shares ? ` (${shares})` : ""} · translation: ${facts.translation || "(nothing)"}`;
     if (effect.textContent !== says) effect.textContent = says;

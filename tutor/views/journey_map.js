@@ -104,14 +104,15 @@ function makeMap(state, { open, chooseSource }) {
       squares.forEach((square, m) => {
         const length = facts.heads[sub][m][at(sub)];
         const own = facts.scales[`${sub}.head.${m}`] ?? 1;
+        const whole = own * factor; // it goes with its sub-layer
         square.style.setProperty("--share", (length / (strongest || 1)).toFixed(4));
-        square.classList.toggle("journey-off", own === 0);
-        square.classList.toggle("journey-scaled", own !== 1);
+        square.classList.toggle("journey-off", whole === 0);
+        square.classList.toggle("journey-scaled", own !== 1 || factor !== 1);
         square.setAttribute(
           "aria-label",
-          `${namePlace(`${sub}.head.${m}`)}: length ${two(length)}${sayFactor(own)}`,
+          `${namePlace(`${sub}.head.${m}`)}: length ${two(length)}${sayFactor(whole)}`,
         );
-        square.title = `head ${m}: ${own === 0 ? "off" : two(length)}`;
+        square.title = `head ${m}: ${whole === 0 ? "off" : two(length)}`;
         square.classList.toggle("journey-open", place === `${sub}.head.${m}`);
       });
       box.classList.toggle("journey-open", place.startsWith(sub));

@@ -3,12 +3,12 @@
 const SHOWN = 8; // candidates
 
 /** The panel at the end of the way. `state`: see journey.js; `choose(id)`: the model goes on from it;
- * `drawn(id)`: the same, chosen by chance.
+ * `drawn(id)`: the same, chosen by chance; `shown()` is called after each drawing.
  *
  * Temperature, top-k and top-p act as in `tutor.decoding.sample`, in this order: the k most
  * probable tokens, the temperature, the fewest of them that have the share p together.
  */
-function makeNext(state, { choose, drawn, tell }) {
+function makeNext(state, { choose, drawn, tell, shown }) {
   const [temperature, topK, topP] = [
     makeSlider("temperature", 0.1, 3, 0.1, 1, two),
     makeSlider("top-k", 1, 51, 1, 51, (k) => (k > 50 ? "all" : String(k))),
@@ -42,6 +42,7 @@ function makeNext(state, { choose, drawn, tell }) {
   let logits = null; // of all tokens, once the sliders ask for them
   let logitsOf = null; // the facts and the step they belong to
   let shares = []; // [{ token, id, share }]: the most probable, and the one that is written
+  let shaped = null; // id -> share, where the sliders changed them
 
   function makeSlider(name, min, max, step, value, says) {
     const input = element("input", { type: "range", min, max, step, value, oninput: show });
@@ -105,12 +106,13 @@ function makeNext(state, { choose, drawn, tell }) {
     const { facts, step } = state;
     const top = facts.top[step];
     const chance = (logit) => Math.exp(logit - facts.log_sum_exp[step]);
-    let shaped = null;
+    shaped = null;
     if (!untouchedSliders()) {
       wantLogits();
       if (logits) shaped = shape();
     }
-    const before = state.comparable() ? state.untouched : null; // with nothing switched off
+    // With nothing switched off. What the sliders do to that is not known: its logits are gone.
+    const before = !shaped && state.comparable() ? state.untouched : null;
     const then = new Map(
       before?.top[step].map(([, id, z]) => [id, Math.exp(z - before.log_sum_exp[step])]),
     );
@@ -156,6 +158,7 @@ function makeNext(state, { choose, drawn, tell }) {
       : `The other ${facts.config.vocab_size - shares.length} tokens share ` +
         `${two(Math.max(0, 1 - shares.reduce((a, { share }) => a + share, 0)))}.`;
     if (readout.textContent !== rest) readout.textContent = rest;
+    shown();
   }
 
   /** One token at random, by the shares that are shown, as a sampling decoder would. */
@@ -172,5 +175,8 @@ function makeNext(state, { choose, drawn, tell }) {
     }, tell);
   }
 
-  return { node, show };
+  /** The written token's share by the sliders, 0 if left out; null while they change nothing. */
+  const shareBySliders = () => shaped && (shaped.get(state.facts.target_ids[state.step]) ?? 0);
+
+  return { node, show, shareBySliders };
 }
