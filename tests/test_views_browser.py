@@ -12,6 +12,8 @@ import pytest
 from matplotlib import colormaps
 from nbconvert import HTMLExporter
 
+from tutor.figures import HIDDEN, SEEN
+
 SETUP = """
 import torch
 from tutor import Recording, beam_search, load_pretrained
@@ -634,6 +636,27 @@ def test_a_large_mask_is_small(browser, python, many, tmp_path):
     line = "(box) => getComputedStyle(box).textDecorationLine"
     page.get_by_text("causal", exact=True).click()
     assert page.locator(".tutor-hidden").first.evaluate(line) == "none"
+    page.close()
+
+
+def test_a_mask_has_the_colours_of_the_figures(browser, python, tmp_path):
+    """On a light page; on a dark one they are dark, as in the figures. And a choice is seen."""
+    page = opened(browser, python["mask"], tmp_path)
+    page.get_by_text("causal", exact=True).click()
+    cells = page.locator(".tutor-mask").filter(has_text="·"), page.locator("[data-hidden=true]")
+
+    def grounds(*found):
+        ground = "(node) => getComputedStyle(node).backgroundColor"
+        numbers = [re.findall(r"[\d.]+", one.first.evaluate(ground)) for one in found]
+        return [[255 * float(x) for x in rgb] for rgb in numbers]
+
+    for ground, hex in zip(grounds(*cells), (SEEN, HIDDEN), strict=True):
+        assert ground == pytest.approx(list(bytes.fromhex(hex[1:])), abs=1)
+    page.emulate_media(color_scheme="dark")
+    assert max(map(max, grounds(*cells))) < 110
+    page.emulate_media(forced_colors="active")
+    pressed, other = grounds(*(page.locator(f"[aria-pressed={is_}]") for is_ in ("true", "false")))
+    assert pressed != other
     page.close()
 
 
