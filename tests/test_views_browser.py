@@ -414,13 +414,15 @@ def test_mask_view(page, python):
 def test_slicing_view(page, python):
     view, Q = view_of(page, "slicing"), python["slicing"].Q
     view.locator("[role=application]").focus()
-    press(page, "ArrowDown ArrowRight ArrowRight")  # entry (1, 2)
-    assert "Q[1, 2] = 2·(−1) + 3·3 = 7: b, column 0 of head 1." in readout(view) and Q[1, 2] == 7
-    places = {"multiply": None, "cut": "[1, 1, 0]", "stack": "[1, 1, 0]", "swap back": "[1, 1, 0]"}
-    assert Q.unflatten(-1, (2, 2))[1, 1, 0] == Q.unflatten(-1, (2, 2)).transpose(0, 1)[1, 1, 0] == 7
+    press(page, "ArrowDown ArrowDown ArrowRight ArrowRight")  # entry (2, 2)
+    assert "Q[2, 2] = 4·(−1) + 5·3 = 11: c, column 0 of head 1." in readout(view) and Q[2, 2] == 11
+    places = {"multiply": None, "cut": "[2, 1, 0]", "stack": "[1, 2, 0]", "swap back": "[2, 1, 0]"}
+    assert (
+        Q.unflatten(-1, (2, 2))[2, 1, 0] == Q.unflatten(-1, (2, 2)).transpose(0, 1)[1, 2, 0] == 11
+    )
     for name, place in places.items():
         view.locator("[role=application]").focus()
-        press(page, "ArrowDown ArrowRight ArrowRight")
+        press(page, "ArrowDown ArrowDown ArrowRight ArrowRight")
         assert f", {name}." in view.locator(".tutor-caption").inner_text()
         assert place is None or readout(view).endswith(f"Here it is {place}.")
         view.get_by_text("Next").click()
