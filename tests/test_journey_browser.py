@@ -226,6 +226,7 @@ def test_a_head_goes_with_its_sub_layer(page):
     tops, ring, room = box.evaluate(LINES)
     assert (tops, ring > 2, room >= 0) == (before[0], True, True)
     key(page, f"undo:{place}").click()
+    key(page, f"undo:{place}").wait_for(state="detached")
     for factor, name, says in (("0.5", "scaled", "0.50 times"), ("0", "off", "switched off")):
         page.locator(f'[data-factor="{factor}"]').click()
         page.locator(f'.journey-{name}[data-key="{place}"]').wait_for()
