@@ -1,7 +1,7 @@
 // The attention of one translation: one head as a large map or as lines, all heads as small maps.
 
 function render({ model, el }) {
-  let facts, weights, start; // the recording: names and shapes, all numbers, where each kind begins
+  let facts, numbers; // the recording: names and shapes; see attention_numbers.js
   let rowsAre = "written"; // or "read": what names the rows
   let drawn = "map"; // or "lines"
   let scale = "linear"; // of SCALES
@@ -137,22 +137,9 @@ function render({ model, el }) {
 
   // ---- what is shown
 
-  const L = () => facts.shapes[model.get("kind")][0];
-  const h = () => facts.shapes[model.get("kind")][1];
-  const T = () => facts.shapes[model.get("kind")][2];
-  const S = () => facts.shapes[model.get("kind")][3];
-
-  /** The matrix of one head, or the mean of the layer's heads (head null): T * S numbers. */
-  function matrix(layer, head) {
-    const size = T() * S();
-    const at = (m) => start[model.get("kind")] + (layer * h() + m) * size;
-    if (head !== null) return weights.subarray(at(head), at(head) + size);
-    const mean = new Float32Array(size);
-    for (let m = 0; m < h(); m++)
-      for (let i = 0; i < size; i++) mean[i] += weights[at(m) + i] / h();
-    return mean;
-  }
-
+  // Of the kind that is shown: layers, heads, rows and columns.
+  const [L, h, T, S] = [0, 1, 2, 3].map((axis) => () => numbers.shape()[axis]);
+  const matrix = (...which) => numbers.matrix(...which);
   const chosen = () => matrix(model.get("layer"), model.get("head"));
 
   /** [number, weights] of what is drawn: as lines, the mean gives way to its heads. */
@@ -174,41 +161,11 @@ function render({ model, el }) {
 
   const quantity = () => (model.get("kind") === "length" ? "share of the length" : "weight");
 
-  function names() {
-    const kind = model.get("kind");
-    if (kind === "encoder") return { rows: facts.source, columns: facts.source };
-    return {
-      rows: rowsAre === "written" ? facts.target : facts.read,
-      columns: kind === "decoder" ? facts.read : facts.source,
-    };
-  }
-
-  /** Why a cell may not be looked at, or "". */
-  function hidden(A, row, column) {
-    if (A[row * S() + column] !== 0) return "";
-    if (labels.columns[column] === "[PAD]") return "padding";
-    return model.get("kind") === "decoder" && column > row ? "not read yet" : "";
-  }
-
-  /** Is there a true link? One step later, the row's token is the one that was read. */
-  function linked(row, column) {
-    const target = rowsAre === "written" ? row : row - 1;
-    return isCross() && facts.links.some(([s, t]) => s === column && t === target);
-  }
-
-  const isCross = () => ["cross", "length"].includes(model.get("kind"));
-
   // ---- drawing
 
   function showAll() {
-    facts = model.get("facts");
-    weights = floats(model.get("weights"));
-    start = {};
-    let next = 0;
-    for (const [kind, shape] of Object.entries(facts.shapes)) {
-      start[kind] = next;
-      next += shape.reduce((a, b) => a * b);
-    }
+    numbers = readNumbers(model);
+    facts = numbers.facts;
     frame.setAttribute("aria-label", `Attention of “${facts.text}”`);
     asking.hidden = !(model.get("can_ask") && model.send); // a saved page has no kernel to send to
     sentence.value = facts.text;
@@ -316,23 +273,13 @@ function render({ model, el }) {
       let [text, said] = [String(head), ""];
       if (whole) said = text = A[pin.row * S() + pin.column].toFixed(2);
       else if (token) {
-        const [name, weight] = strongest(A, token, 1)[0];
+        const [name, weight] = strongest(A, labels, token, 1)[0];
         [text, said] = [name, `${name} ${weight.toFixed(2)}`];
       }
       thumb.lastChild.textContent = text;
       thumb.title = token ? said : "";
       thumb.setAttribute("aria-label", `layer ${layer}, head ${head}${said && `: ${said}`}`);
     });
-  }
-
-  /** [name, weight] of the tokens that a token looks at most or, of a column, is looked at by. */
-  function strongest(A, { row, column }, count) {
-    const { rows, columns } = labels;
-    const items =
-      row < 0
-        ? rows.map((name, t) => [name, A[t * S() + column]])
-        : columns.map((name, s) => [name, A[row * S() + s]]);
-    return items.sort((a, b) => b[1] - a[1]).slice(0, count);
   }
 
   /** Sizes that fit the width; narrower than that, the map scrolls. */
@@ -357,7 +304,7 @@ function render({ model, el }) {
   }
 
   function showMap() {
-    labels = names();
+    labels = numbers.names(rowsAre);
     const name = (token) =>
       element("span", { title: token, class: token === "[PAD]" ? "tutor-padding" : null }, token);
     map.style.setProperty("--cell", `${cell}px`);
@@ -406,7 +353,7 @@ function render({ model, el }) {
   function showCells() {
     const A = chosen();
     // The step that reads a token is the one after it was written.
-    const links = (isCross() ? facts.links : []).map(([column, row]) => [
+    const links = (numbers.isCross() ? facts.links : []).map(([column, row]) => [
       column,
       rowsAre === "written" ? row : row + 1,
     ]);
@@ -417,7 +364,7 @@ function render({ model, el }) {
       S: S(),
       cell,
       of: SCALES[scale].of,
-      why: (row, column) => hidden(A, row, column),
+      why: (row, column) => numbers.hidden(A, labels, row, column),
       links: links.filter(([, row]) => row < T()),
     });
     showLegend(needed);
@@ -558,10 +505,10 @@ function render({ model, el }) {
     const most = (at) =>
       overlaid
         ? shownHeads()
-            .map(([head, A]) => [head, ...strongest(A, at, 1)[0]])
+            .map(([head, A]) => [head, ...strongest(A, labels, at, 1)[0]])
             .map(([head, name, weight]) => `${name} ${weight.toFixed(2)} (head ${head})`)
             .join(", ")
-        : strongest(A, at, 3)
+        : strongest(A, labels, at, 3)
             .map(([name, weight]) => `${name} ${weight.toFixed(3)}`)
             .join(", ");
     if (row < 0) return `${columns[column]} is looked at most by ${most({ row, column })}.`;
@@ -573,13 +520,13 @@ function render({ model, el }) {
     const weight = A[row * S() + column];
     const rank =
       1 + A.subarray(row * S(), (row + 1) * S()).filter((other) => other > weight).length;
-    const why = hidden(A, row, column);
+    const why = numbers.hidden(A, labels, row, column);
     const place = why
       ? `masked: ${why}`
       : rank === 1
         ? "the largest of its row"
         : `rank ${rank} of ${S()} in its row`;
-    const link = linked(row, column) ? " A true link." : "";
+    const link = numbers.linked(row, column, rowsAre) ? " A true link." : "";
     const name = model.get("kind") === "length" ? "share of the length" : "A";
     const cell = `${name}[${row}, ${column}] = ${weight.toFixed(3)}`;
     return `${rows[row]} looks at ${columns[column]}: ${cell}, ${place}.${link}${turn}`;

@@ -1,7 +1,7 @@
 // JourneyView: one sentence all the way. Where its numbers come from: journey_source.js; what the
-// panels draw: journey_map.js, journey_next.js, journey_layer.js, journey_head.js.
+// panels draw: journey_map.js, journey_next.js, journey_layer.js, journey_head.js, and what they
+// say: journey_words.js; what the reader changes: journey_changes.js.
 
-const FACTORS = [0, 0.5, 1, 2];
 const SAVED = "A saved page: your own sentence, switching off and other tokens need the kernel.";
 
 function render({ model, el }) {
@@ -58,10 +58,10 @@ function render({ model, el }) {
   const refreshTokens = roam(tokens);
   const reads = element("p", { class: "journey-reading", "aria-live": "polite" });
   const steps = element("div", { class: "journey-steps" }, back, forth, tokens);
-  const banner = element("div", { class: "journey-banner", role: "group", tabindex: 0, "aria-label": "Changes" });
+  const banner = makeBanner(state, { scale, run, byChance: (t) => byChance.has(t) });
   const crumbs = element("nav", { class: "journey-crumbs", "aria-label": "Where you are" });
   const story = element("p", { class: "journey-story", "aria-live": "polite" });
-  const factorRow = element("div", { class: "journey-factor", role: "group", "aria-label": "Factor" });
+  const factorRow = makeFactorRow(state, { scale });
   const effect = element("p", { class: "journey-effect", "aria-live": "polite" });
   const panel = element("div", { class: "journey-inner" });
   const refreshPanel = roam(panel);
@@ -69,7 +69,7 @@ function render({ model, el }) {
   const next = makeNext(state, { choose, drawn: takeDrawn, tell, shown: showEffect });
   const refreshNext = roam(next.node.querySelector(".journey-candidates"));
   const opened = element("section", { class: "journey-panel", "aria-label": "Opened" });
-  opened.append(crumbs, story, factorRow, effect, panel);
+  opened.append(crumbs, story, factorRow.node, effect, panel);
   const help = makeHelp(
     "Tab goes from part to part, and the arrow keys move within it. Enter goes in: from the model " +
       "to a layer, a head, a number. Escape or Backspace goes out. Square brackets, [ and ], go " +
@@ -82,7 +82,7 @@ function render({ model, el }) {
     said,
     steps,
     reads,
-    banner,
+    banner.node,
     element("div", { class: "journey-whole" }, map.node, next.node),
     element("p", { class: "journey-key" },
       "Numbers and bars: the length of the vector that is added at the marked token. ",
@@ -232,7 +232,7 @@ function render({ model, el }) {
     const at = focused();
     const key = at?.dataset.key;
     draw();
-    if (key && !at.isConnected) (find(key) ?? banner).focus({ preventScroll: true });
+    if (key && !at.isConnected) (find(key) ?? banner.node).focus({ preventScroll: true });
   }
 
   /** Show the facts of a run. */
@@ -258,7 +258,7 @@ function render({ model, el }) {
         }, token), // prettier-ignore
       );
       tokens.replaceChildren(...stops);
-      showBanner();
+      banner.show();
       showStep();
     });
   }
@@ -297,39 +297,6 @@ function render({ model, el }) {
   function showPosition() {
     map.show();
     showPanel();
-  }
-
-  function showBanner() {
-    const { facts, untouched, own } = state;
-    const places = Object.entries(facts.scales);
-    const undo = (key, says, f) =>
-      element("button", { type: "button", class: "journey-undo", "data-key": key, onclick: f }, `${says} `,
-        element("span", { "aria-hidden": "true" }, "↶"), element("span", { class: "journey-unseen" }, "undo")); // prettier-ignore
-    const chips = places.map(([place, factor]) =>
-      undo(`undo:${place}`, `${namePlace(place)}: ${factor === 0 ? "off" : `× ${two(factor)}`}`, () => scale(place, 1)),
-    );
-    if (facts.written.length) {
-      const t = facts.written.length - 1;
-      const who = byChance.has(t) ? "drawn" : "you chose";
-      chips.push(undo("undo:written", `${who}: ${facts.target[t]} as token ${t + 1}`, () => run({ ...facts, written: [] })));
-    }
-    banner.classList.toggle("journey-changed", chips.length > 0);
-    banner.classList.toggle("journey-only-written", !places.length && chips.length > 0);
-    const plain = places.length && untouched && untouched !== facts ? untouched.translation : null;
-    const line = (...children) => element("p", {}, ...children);
-    const lines = [line(element("b", {}, facts.translation || "(nothing)"))];
-    if (!places.length && !facts.written.length) lines.push(line("Nothing is switched off."));
-    else if (!places.length && own) lines.push(line("The model's own choice: ", element("i", {}, own.translation)));
-    else if (!places.length) lines.push(line("Not all of its tokens are the model's own choice."));
-    else if (plain === null) lines.push(line("Something is switched off or scaled."));
-    else if (plain === facts.translation) lines.push(line("The same as with nothing switched off."));
-    else lines.push(line("With nothing switched off: ", element("i", {}, plain)));
-    if (chips.length) {
-      const undoAll = () => run({ text: facts.text, written: [], scales: {} });
-      const all = element("button", { type: "button", "data-key": "undo:all", onclick: undoAll }, "Undo all");
-      lines.push(element("p", { class: "journey-chips" }, all, ...chips));
-    }
-    banner.replaceChildren(...lines);
   }
 
   /** What the changes did, in the panel too: there the switches are. */
@@ -378,40 +345,6 @@ function render({ model, el }) {
     );
   }
 
-  function showFactor() {
-    const { place, facts } = state;
-    const scalable = parsePlace(place).kind;
-    const through = facts.scales[place.replace(/\.head\..*/, "")] === 0 && place.includes(".head.");
-    const fixed = !source.alive || through; // nothing would come of it
-    factorRow.classList.toggle("journey-none", !scalable);
-    if (!scalable || factorRow.contains(focused())) {
-      if (scalable) markFactor();
-      return;
-    }
-    factorRow.replaceChildren(
-      element("span", {}, "It counts"),
-      ...FACTORS.map((f) =>
-        element("button", { type: "button", "data-factor": f, onclick: () => scale(state.place, f) },
-          f === 0 ? "0 (off)" : `× ${write(f)}`)), // prettier-ignore
-      element("input", { type: "range", min: 0, max: 2, step: 0.05, "aria-label": "Factor",
-        oninput: (event) => scale(state.place, Number(event.target.value)) }), // prettier-ignore
-      element("output", {}),
-    );
-    markFactor();
-
-    function markFactor() {
-      const factor = facts.scales[place] ?? 1;
-      const slider = factorRow.querySelector("input");
-      for (const button of factorRow.querySelectorAll("button")) {
-        button.setAttribute("aria-pressed", Number(button.dataset.factor) === factor);
-        button.disabled = fixed;
-      }
-      slider.disabled = fixed;
-      if (slider !== focused()) slider.value = factor;
-      factorRow.querySelector("output").textContent = `× ${two(factor)}`;
-    }
-  }
-
   /** Draw what is open. `enter`: the reader came here, so the focus goes along, to `key` if given. */
   async function showPanel(enter = false, key = null) {
     const mine = (drawn += 1);
@@ -420,23 +353,23 @@ function render({ model, el }) {
     const follow = enter && focused() !== null;
     map.show();
     showCrumbs();
-    showFactor();
+    factorRow.show();
     showEffect();
     const { side, layer, kind, head } = place ? parsePlace(place) : {};
     const hasHead = place !== "" && head !== null;
     try {
       let child, words;
       if (!place) {
-        [child, words] = [drawLengths(), tellWhole()];
+        [child, words] = [drawLengths(state), tellWhole(state)];
       } else if (!hasHead) {
         child = drawLayer(state, place, act);
         if (kind === "ff") child = element("div", {}, child, await drawHidden(state, place));
-        words = tellLayer(side, layer);
+        words = tellLayer(state, side, layer);
       } else {
         const one = await loadHead(state, place);
         if (mine !== drawn) return;
         child = number ? drawNumber(one, number, act) : drawHead(one, act);
-        words = tellHead(one);
+        words = tellHead(facts, one, number);
       }
       if (mine !== drawn) return;
       story.textContent = words;
@@ -454,77 +387,10 @@ function render({ model, el }) {
           panel.querySelector(".journey-stop") ??
           find(place)
         )?.focus();
-      else if (old) (find(old) ?? panel.querySelector(".journey-stop") ?? banner).focus({ preventScroll: true });
+      else if (old) (find(old) ?? panel.querySelector(".journey-stop") ?? banner.node).focus({ preventScroll: true });
     } catch (error) {
       if (mine === drawn) tell(error);
     }
-  }
-
-  /** The stream of both chosen tokens, layer by layer: where it starts and how long it becomes. */
-  function drawLengths() {
-    const { facts } = state;
-    const most = longestOf(state);
-    const line = (side, at, token) => {
-      const kinds = side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
-      const lengths = [facts.lengths[`${side}.0.self`].before[at]];
-      for (let l = 0; l < facts.config.layers; l++)
-        for (const kind of kinds) lengths.push(facts.lengths[`${side}.${l}.${kind}`].after[at]);
-      let [up, down] = ["", ""];
-      lengths.forEach((x, i) => {
-        const [left, half] = [(i / (lengths.length - 1)) * 300, (x / most) * 24];
-        up += `${i ? "L" : "M"}${left.toFixed(1)} ${(26 - half).toFixed(1)}`;
-        down = `L${left.toFixed(1)} ${(26 + half).toFixed(1)}${down}`;
-      });
-      return element("div", { class: `journey-growth journey-${side}` },
-        element("span", { class: "journey-token" }, token),
-        element("span", { class: "journey-number" }, two(lengths[0])),
-        drawing("svg", { viewBox: "0 0 300 52", preserveAspectRatio: "none", "aria-hidden": "true" },
-          drawing("path", { class: "journey-stream", d: `${up}${down}Z` })),
-        element("span", { class: "journey-number" }, two(lengths.at(-1)))); // prettier-ignore
-    };
-    return element("div", {},
-      element("p", { class: "journey-key" }, "The residual stream through the layers: its thickness is the length of the vector, on one scale for all."),
-      line("encoder", state.source, facts.source[state.source]),
-      line("decoder", state.step, facts.read[state.step])); // prettier-ignore
-  }
-
-  function tellWhole() {
-    const { facts, step, source: s } = state;
-    const { layers } = facts.config;
-    return (
-      `The encoder reads the source; its ${layers} ${layers === 1 ? "layer adds" : "layers add"} to the vector of ` +
-      `${facts.source[s]}. The decoder reads ${facts.read[step]} and looks at the memory in each ` +
-      `layer. The ${step === 0 ? "first" : "next"} token is ${facts.target[step]}. Open any layer.`
-    );
-  }
-
-  function tellLayer(side, layer) {
-    const { facts } = state;
-    const at = side === "encoder" ? state.source : state.step;
-    const kinds = side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
-    const subs = kinds.map((kind) => `${side}.${layer}.${kind}`);
-    const each = subs.map((sub) => two(facts.lengths[sub].adds[at]));
-    const token = (side === "encoder" ? facts.source : facts.read)[at];
-    const off = Object.keys(facts.scales).filter((p) => p.startsWith(`${side}.${layer}.`) && facts.scales[p] === 0);
-    return (
-      `${side === "encoder" ? "Encoder" : "Decoder"} layer ${layer} adds vectors of length ` +
-      `${each.slice(0, -1).join(", ")} and ${each.at(-1)} to the vector of ${token}.` +
-      (off.length ? ` Off: ${off.map((p) => namePlace(p).split(", ").slice(1).join(", ")).join("; ")}.` : "")
-    );
-  }
-
-  function tellHead(one) {
-    const best = one.A.indexOf(Math.max(...one.A));
-    const { kind, s } = number ?? {};
-    if (kind === "E") return `The score says how well the query of ${one.asks} fits the key of ${one.keys[s]}: the products of their features, summed and divided by √d_k.`;
-    if (kind === "A") return `The weight is the share of ${one.keys[s]} in what ${one.asks} takes: softmax makes the scores positive, with sum 1.`;
-    if (kind === "Y") return `The mix is the sum of all values, each times its weight; here one of its features.`;
-    return (
-      `${one.asks} asks, and ${one.keys[best]} gets most weight (${two(one.A[best])}). ` +
-      `The mix, through this head's rows of W_O, adds a vector of length ${two(one.length)}.` +
-      (state.facts.scales[one.place] === 0 ? " This head is off." : "") +
-      (state.facts.scales[one.sub] === 0 ? " It is off with its sub-layer." : "")
-    );
   }
 
   take(state.facts);

@@ -13,7 +13,7 @@ from tutor.text.tokenizer import BOS, EOS, SPECIAL, UNK
 from tutor.trace import check_scales, heads_of, scaled, sub_layers, trace
 from tutor.views.base import READERS, Table, View, read_file, script
 
-PARTS = ("_source", "_parts", "_map", "_next", "_layer", "_head", "")
+PARTS = ("_source", "_parts", "_words", "_map", "_next", "_layer", "_head", "_changes", "")
 TOP = 12  # the most probable tokens that the page gets for each step
 
 

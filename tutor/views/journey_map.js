@@ -128,3 +128,31 @@ function makeMap(state, { open, chooseSource }) {
 
 const sayFactor = (factor) =>
   factor === 1 ? "" : factor === 0 ? ", switched off" : `, counts ${two(factor)} times`;
+
+/** The stream of both chosen tokens, layer by layer: where it starts and how long it becomes. */
+function drawLengths(state) {
+  const { facts } = state;
+  const most = longestOf(state);
+  const line = (side, at, token) => {
+    const kinds = side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
+    const lengths = [facts.lengths[`${side}.0.self`].before[at]];
+    for (let l = 0; l < facts.config.layers; l++)
+      for (const kind of kinds) lengths.push(facts.lengths[`${side}.${l}.${kind}`].after[at]);
+    let [up, down] = ["", ""];
+    lengths.forEach((x, i) => {
+      const [left, half] = [(i / (lengths.length - 1)) * 300, (x / most) * 24];
+      up += `${i ? "L" : "M"}${left.toFixed(1)} ${(26 - half).toFixed(1)}`;
+      down = `L${left.toFixed(1)} ${(26 + half).toFixed(1)}${down}`;
+    });
+    return element("div", { class: `journey-growth journey-${side}` },
+      element("span", { class: "journey-token" }, token),
+      element("span", { class: "journey-number" }, two(lengths[0])),
+      drawing("svg", { viewBox: "0 0 300 52", preserveAspectRatio: "none", "aria-hidden": "true" },
+        drawing("path", { class: "journey-stream", d: `${up}${down}Z` })),
+      element("span", { class: "journey-number" }, two(lengths.at(-1)))); // prettier-ignore
+  };
+  return element("div", {},
+    element("p", { class: "journey-key" }, "The residual stream through the layers: its thickness is the length of the vector, on one scale for all."),
+    line("encoder", state.source, facts.source[state.source]),
+    line("decoder", state.step, facts.read[state.step])); // prettier-ignore
+}
