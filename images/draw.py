@@ -1526,7 +1526,8 @@ def turned_pairs():
     p = Picture(
         900, 300, "Queries and keys that turn with their place",
         "Three pairs of clocks. In each the query, a thick hand, stands two places after the key, a "
-        "thin one: places 3 and 1, 5 and 3, 9 and 7. Both hands are turned by 40 degrees a place, so "
+        "thin one: places 3 and 1, 5 and 3, 9 and 7. Both hands point right at place 0 and are "
+        "turned by 40 degrees a place, so "
         "the angle between them is the same 80 degrees each time.",
     )  # fmt: skip
     for k, (key, query) in enumerate(((1, 3), (3, 5), (7, 9))):
@@ -1546,7 +1547,8 @@ def turned_pairs():
                    round(cy - 58 * math.sin(angle + 0.32), 1), name, size=12)  # fmt: skip
         p.text(cx, 22, f"key at {key}, query at {query}", bold=True)
         p.text(cx, 262, "80° between them", size=14)
-    p.text(450, 288, "one pair of columns; each place turns it by 40° more", size=13, italic=True)
+    p.text(450, 288, "one pair of columns: place 0 points right, and each place turns it by 40° more, "
+           "against the clock", size=13, italic=True)  # fmt: skip
     return p.svg()
 
 
@@ -1561,11 +1563,13 @@ def gate():
     p.arrow((140, 95), (208, 57))
     p.arrow((140, 115), (208, 153))
     p.box(210, 30, 110, 54, "gate", BLUE)
-    p.arrow((320, 57), (368, 57))
-    p.box(370, 30, 110, 54, "SiLU", YELLOW)
+    p.arrow((320, 57), (398, 57))
+    p.text(359, 40, "(T, d_ff)", size=13)
+    p.box(400, 30, 110, 54, "SiLU", YELLOW)
     p.box(210, 126, 110, 54, "up", BLUE)
-    p.arrow((480, 57), (552, 96))
+    p.arrow((510, 57), (555, 94))
     p.arrow((320, 153), (552, 114))
+    p.text(350, 130, "(T, d_ff)", size=13)
     p.parts.append(f'<circle cx="570" cy="105" r="16" fill="{WHITE}" stroke="{LINE}"/>')
     p.text(570, 105, "×", size=20)
     p.arrow((586, 105), (658, 105))
@@ -1573,7 +1577,7 @@ def gate():
     p.box(660, 78, 100, 54, "down", BLUE)
     p.arrow((760, 105), (788, 105))
     p.text(840, 105, "(T, d_model)", size=14)
-    p.text(425, 104, "how much passes", size=13, italic=True)
+    p.text(455, 104, "how much passes", size=13, italic=True)
     p.text(420, 176, "what there is to pass", size=13, italic=True)
     return p.svg()
 

@@ -234,6 +234,8 @@ def rungs(found, label, limits, caption, alt):
         for place, (value, low, high) in zip(places, rows.values(), strict=True):
             if value > limits[1]:
                 ax.text(limits[1], place, f"{value:.1f} →", ha="right", va="center")
+                beside = limits[1] - 0.11 * (limits[1] - limits[0])
+                ax.plot(beside, place, "os"[i], color=COLOURS[i], markersize=7)
             else:
                 ax.plot([low, high], [place, place], color=COLOURS[i], linewidth=3)
         values = [value for value, _, _ in rows.values()]
