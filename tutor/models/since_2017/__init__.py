@@ -5,7 +5,8 @@ each row. So its rows may come from several sittings; without the file, all are 
 models read the English of the built-in grammar, one word a token, with one budget of parameters and
 steps. `LADDER` makes one change after another; `PATIENT` rungs are trained once more, with a longer
 warm-up; `KINDS` differ in positions and window alone, are trained on short texts and tested on long
-ones. `published.json` has the sizes of models that others published.
+ones, where "far" says how much attention ALiBi still gives to keys further back than a text of the
+training was long. `published.json` has the sizes of models that others published.
 """
 
 import json
@@ -18,6 +19,7 @@ import torch.nn.functional as F
 
 from tutor.attention import PAD
 from tutor.language_model import LanguageModel, LanguageModelConfig
+from tutor.record import record_attention
 from tutor.text.batches import pad
 from tutor.text.tokenizer import BOS, EOS, SPECIAL
 from tutor.training.optimizers import warmup_cosine
@@ -64,19 +66,25 @@ def above_truth(name, lr, part="ladder"):
     return [nats - results["truth"] for nats in results[part][name][f"nats at {lr}"]]
 
 
-def gains(lr):
-    """What each rung gained on the one before it: {name: (mean, low, high)}, nats a caption.
+def interval(before, after):
+    """What `after` gained on `before`, the losses of each seed: (mean, low, high).
 
     Seeds share their batches, so the difference is taken seed by seed; low and high are the ends
     of its 95 % interval, by Student's t.
     """
     t = 4.303  # for three seeds
-    found, names = {}, list(LADDER)
-    for before, name in zip(names, names[1:], strict=False):
-        gain = torch.tensor(above_truth(before, lr)) - torch.tensor(above_truth(name, lr))
-        mean, half = gain.mean().item(), t * gain.std().item() / math.sqrt(len(SEEDS))
-        found[name] = (mean, mean - half, mean + half)
-    return found
+    gain = torch.tensor(before) - torch.tensor(after)  # (seeds,)
+    mean, half = gain.mean().item(), t * gain.std().item() / math.sqrt(len(SEEDS))
+    return mean, mean - half, mean + half
+
+
+def gains(lr):
+    """What each rung gained on the one before it: {name: interval}, nats a caption."""
+    names = list(LADDER)
+    return {
+        name: interval(above_truth(before, lr), above_truth(name, lr))
+        for before, name in zip(names, names[1:], strict=False)
+    }
 
 
 def cut(caption):
@@ -152,3 +160,16 @@ def nats_by_place(model, ids, parts=8):
     """Mean nats a token in each of `parts` equal stretches of the texts ids (N, T)."""
     per_place = losses(model, ids).mean(dim=0)  # (T - 1,)
     return [part.mean().item() for part in per_place.tensor_split(parts)]
+
+
+@torch.no_grad()
+def shares_of_far_keys(model, ids, distance):
+    """How much attention goes to keys `distance` tokens back or more: one share a head, (h,).
+
+    Mean over the layers, the texts ids (N, T), and the last `distance` queries of each text.
+    """
+    with record_attention(model) as attention:
+        model(ids)
+    A = torch.stack(attention["decoder"])  # (L, N, h, T, T)
+    far = A.tril(diagonal=-distance)[..., -distance:, :].sum(dim=-1)  # (L, N, h, distance)
+    return far.mean(dim=(0, 1, 3)).tolist()

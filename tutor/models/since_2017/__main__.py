@@ -4,7 +4,7 @@ import json
 import platform
 import sys
 import time
-from functools import partial
+from functools import cache, partial
 
 import torch
 
@@ -29,6 +29,7 @@ from tutor.models.since_2017 import (
     nats_per_caption,
     number_words,
     rung,
+    shares_of_far_keys,
     texts,
     train,
 )
@@ -42,6 +43,7 @@ corpus, test = ([[number[word] for word in cut(c)] for c in part] for part in (r
 vocab_size = len(SPECIAL) + len(number)
 long = texts(test, 64, LONG + 1, seed=0)
 truth = -sum(map(log_probability, asked)) / len(asked)
+tokens = sum(len(ids) + 1 for ids in test) / len(test)  # of a caption, with its end
 print(f"the grammar itself: {truth:.3f} nats a caption", flush=True)
 
 results = {
@@ -54,16 +56,19 @@ results = {
     "torch": torch.__version__,
     "machine": f"{platform.system()} {platform.machine()}, {torch.get_num_threads()} CPU thread(s)",
     "truth": round(truth, 4),
+    "tokens": round(tokens, 4),
     "ladder": {},
     "patient": {},
     "lengths": {},
+    "far": {},
     "cpu_seconds": {},
 }
 if (FOLDER / "results.json").exists():
     known = load("results")
     if known["torch"] != torch.__version__:
         sys.exit(f"results.json was made with torch {known['torch']}: delete it to make all anew.")
-    results |= {part: known[part] for part in ("ladder", "patient", "lengths", "cpu_seconds")}
+    parts = ("ladder", "patient", "lengths", "far", "cpu_seconds")
+    results |= {part: known[part] for part in parts if part in known}
 
 
 def make(row, key, label, measure):
@@ -82,10 +87,20 @@ def nats(settings, lr, warmup, seed):
     return round(nats_per_caption(model, test), 4)
 
 
-def by_place(settings, seed):
+@cache
+def of_kind(kind, seed):
+    settings = rung("SwiGLU") | KINDS[kind] | dict(vocab_size=vocab_size)
     short = texts(corpus, STEPS * BATCH // 2, SHORT + 1, seed).split(BATCH // 2)
-    model = train(settings, short, seed, RATES[0])
-    return [round(nats, 4) for nats in nats_by_place(model, long)]
+    return train(settings, short, seed, RATES[0])
+
+
+def by_place(kind, seed):
+    return [round(nats, 4) for nats in nats_by_place(of_kind(kind, seed), long)]
+
+
+def far(kind, seed):
+    model = of_kind(kind, seed)
+    return [round(share, 4) for share in shares_of_far_keys(model, long[:, :-1], SHORT)]
 
 
 for part, names, warmup in (("ladder", LADDER, WARMUP), ("patient", PATIENT, LONG_WARMUP)):
@@ -98,6 +113,6 @@ for part, names, warmup in (("ladder", LADDER, WARMUP), ("patient", PATIENT, LON
             label = f"{name}, {warmup} steps of warm-up, rate {lr}"
             make(row, f"nats at {lr}", label, partial(nats, settings, lr, warmup))
 
-for kind, changes in KINDS.items():
-    settings = rung("SwiGLU") | changes | dict(vocab_size=vocab_size)
-    make(results["lengths"], kind, kind, partial(by_place, settings))
+for kind in KINDS:
+    make(results["lengths"], kind, kind, partial(by_place, kind))
+make(results["far"], "ALiBi", "ALiBi, keys far back", partial(far, "ALiBi"))
