@@ -80,6 +80,24 @@ table ends at 32. Tokens behind it get no position.
 ''': "has 256 rows",
         '''\
 far_from_training = """
+The model with RoPE had never seen the big angles of the places after 32. The learned table has
+rows that got no gradient. Captions are short, so 8 tokens are enough for these texts.
+"""
+''': "the angles are as large",
+        '''\
+far_from_training = """
+The window rescues RoPE because it counts the places from its own start again. The learned table is
+added before. Captions are short, so 8 tokens are enough for these texts.
+"""
+''': "keep their places",
+        '''\
+far_from_training = """
+The distances are new, and 64 lets some of them in. Rows of the table were not trained. Row 4 does
+not show that 8 tokens are enough because the experiment used only one seed.
+"""
+''': "Ask what these texts are",
+        '''\
+far_from_training = """
 RoPE sees distances. Those from 32 on did not occur, and the window hides them. From row 4 it
 follows that a language model needs only 8 tokens.
 """
@@ -126,6 +144,20 @@ In a story the model needs more than 8 tokens; these captions are short.
             r"(are|were) (all |still )?(new|unseen|unknown|untrained) (to|for|in) (the )?"
             r"(rope|rotat)",
             "In row 3 the places go up to 256 as well, and nothing is lost. Look at the distances.",
+        ),
+        (
+            r"^(?!.*\brow (3|three)\b).*\b(has|had|have) (?P<own>never|not) (seen|met) (the |such |"
+            r"these )?(big|large|high)\w* (angles|places|positions|rotations)\b",
+            "In row 3 the angles are as large, and nothing is lost. Look at the distances.",
+        ),
+        (
+            r"\bwindow\b[^.;]{0,40}\bcounts\b[^.;]{0,20}\b(places|positions)\b[^.;]{0,40}\bagain\b",
+            "A window hides keys; all tokens keep their places. Look at the distances.",
+        ),
+        (
+            r"^(?!.*\bcaptions?\b).*(?P<own>\b(does|do|can|could)( ?not|n['’]t) (show|prove|say)\b"
+            r".*)\b(because|since|as)\b[^.;]*\b(one|a single) seed\b",
+            "The other seeds say the same. Ask what these texts are.",
         ),
         (
             r"\bwith (a|the) (\w+ )?window\b[^.;,]{0,25} (models?|it|network) (learns to|adapts)\b"

@@ -57,6 +57,11 @@ def repeat_heads(K, times):
             "Columns are repeated, not heads. Heads are dimension -3.",
             lambda K, times: K.repeat_interleave(times, dim=-1),
         ),
+        (
+            "Without `dim`, `repeat_interleave` makes one long row of everything. Heads are "
+            "dimension -3.",
+            lambda K, times: K.repeat_interleave(times),
+        ),
         ("Nothing is repeated.", lambda K, times: K),
     ),
     wrong={
@@ -76,6 +81,10 @@ def repeat_heads(K, times):
 def repeat_heads(K, times):
     return K.repeat_interleave(times, dim=0)
 """: "Whole texts",
+        """\
+def repeat_heads(K, times):
+    return K.repeat_interleave(times)
+""": "Without `dim`",
     },
     right=(
         """\

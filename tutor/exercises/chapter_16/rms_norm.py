@@ -69,6 +69,11 @@ def rms_norm(X, weight, eps):
             lambda X, weight, eps: X / (X.std(-1, keepdim=True) + eps) * weight,
         ),
         (
+            "You divide by the spread, `std`, which subtracts the mean, and `eps` is missing. Take "
+            "the root of the mean of the squares plus `eps`.",
+            lambda X, weight, eps: X / X.std(-1, keepdim=True) * weight,
+        ),
+        (
             "The mean goes over everything. Each vector has its own.",
             lambda X, weight, eps: X / (X.square().mean() + eps).sqrt() * weight,
         ),
@@ -99,6 +104,10 @@ def rms_norm(X, weight, eps):
 def rms_norm(X, weight, eps):
     return X / (X.std(dim=-1, keepdim=True) + eps) * weight
 """: "the spread",
+        """\
+def rms_norm(X, weight, eps):
+    return X / X.std(dim=-1, keepdim=True) * weight
+""": "`eps` is missing",
     },
     right=(
         """\

@@ -27,6 +27,13 @@ def _by_complex_numbers(X, places):
     return torch.view_as_real(turned).flatten(1).to(X.dtype)
 
 
+def _inwards(X, places):
+    """Columns i and d_k - 1 - i are pair i."""
+    half = X.shape[1] // 2
+    Y = _halves(torch.cat([X[:, :half], X[:, half:].flip(1)], dim=1), _angle(X, places))
+    return torch.cat([Y[:, :half], Y[:, half:].flip(1)], dim=1)
+
+
 def _add(X, places):
     angle = _angle(X, places)
     return X + torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1).to(X.dtype)
@@ -41,21 +48,22 @@ test_rotation = Exercise(
     goal="Test what a rotation promises, and nothing that it leaves open.",
     difficulty=4,
     importance=4,
-    minutes=12,
+    minutes=14,
     text="""\
 Some programs pair halves, others pair neighbours, and the way round is free as well, if queries and
 keys share it. All of them are RoPE. Write **one** test that passes every right one. It is tried on
-three right functions and on eight mutants.
+four right functions and on ten mutants.
 
 What all have in common stands in the stub. They may differ in rounding, so allow for 0.001. Several
 rows of `X` may have the same place.""",
     hints=(
         "At place 0 nothing is turned. And what must be true of the scores between turned queries "
-        "and keys, if all of them move on by 100?",
+        "and keys, if all of them move on by 101?",
         "A mutant with the wrong speeds passes both. Send in the rows of `torch.eye(d_k)`, all at "
         "one place: column j of row j is the cosine of its pair's angle. Sort what comes back.",
         "`Y = rotate(torch.eye(6), torch.full((6,), 100))`: `Y.diagonal().sort().values` are the "
-        "cosines of the angles, each twice, and `Y @ Y.T` is `torch.eye(6)`. Several places, too.",
+        "cosines of the angles, each twice, and `Y @ Y.T` is `torch.eye(6)`. Rows of several "
+        "places must be turned as each alone, and scores must stay if all places move on by 1.",
     ),
     stub='''\
 def test_rotation(rotate):
@@ -83,6 +91,12 @@ def test_rotation(rotate):
         assert torch.allclose(Y.diagonal().sort().values, cosines, atol=1e-3)
         products = Y @ Y.T  # (d_k, d_k): lengths and right angles stay
         assert torch.allclose(products, X, atol=1e-3)
+
+    places = torch.tensor([5, 0, 900, 2, 1, 4])  # one for each row, and in no order
+    Y, Z = rotate(X, places), rotate(X, places + 1)  # (d_k, d_k) each
+    alone = [rotate(X[t : t + 1], places[t : t + 1]) for t in range(d_k)]  # (1, d_k) each
+    assert torch.allclose(Y, torch.cat(alone), atol=1e-3)
+    assert torch.allclose(Z @ Z.T, Y @ Y.T, atol=1e-3)  # only distances count
 ''',
     because="A test of what is promised outlives the layout; a copy of one program does not.",
     twins={
@@ -91,6 +105,7 @@ def test_rotation(rotate):
         "pairs halves, turns clockwise, and computes the angles in float32": lambda X, places: (
             _halves(X, _angle(X, places, dtype=torch.float32), signs=(1, -1))
         ),
+        "pairs the first column with the last, and so on inwards": _inwards,
     },
     mutants={
         "adds sinusoidal positions and turns nothing": _add,
@@ -112,6 +127,12 @@ def test_rotation(rotate):
         "turns by the square of the place": lambda X, places: _halves(X, _angle(X, places**2)),
         "slows down too little from pair to pair: the exponent is -i / d_k": lambda X, places: (
             _halves(X, _angle(X, places, slower=0.5))
+        ),
+        "turns all rows by the place of the first": lambda X, places: _halves(
+            X, _angle(X, places[:1].expand(len(X)))
+        ),
+        "turns the other way round at odd places": lambda X, places: _halves(
+            X, _angle(X, places * (1 - 2 * (places % 2)))
         ),
     },
     wrong={
@@ -196,10 +217,8 @@ def test_rotation(rotate):
         """\
 def test_rotation(rotate):
     X = torch.randn(5, 8)
-    return torch.allclose(rotate(X, torch.arange(5)), X)
+    return torch.allclose(rotate(X, torch.arange(1, 6)), X)
 """: "fails whatever it is given",
-    },
-    right=(
         """\
 def test_rotation(rotate):
     def turned(X, places, neighbours, sign):
@@ -212,7 +231,9 @@ def test_rotation(rotate):
     Y = rotate(X, places).double()
     assert any(torch.allclose(Y, turned(X.double(), places, neighbours, sign), atol=1e-3)
                for neighbours in (False, True) for sign in (1, -1))
-""",
+""": "one that pairs the first column with the last",
+    },
+    right=(
         """\
 def test_rotation(rotate):
     Q, K = torch.randn(2, 4, 6)
@@ -228,6 +249,8 @@ def test_rotation(rotate):
         shares = rotate(torch.eye(6), torch.full((6,), place)).diagonal().tolist()
         wanted = 2 * [math.cos(place * 10_000 ** (-i / 6)) for i in (0, 2, 4)]
         assert all(abs(a - b) < 1e-3 for a, b in zip(sorted(shares), sorted(wanted)))
+    for row, place in zip(rotate(Q, places), places):
+        assert (row - rotate(Q, place.repeat(4))).abs().amax(dim=1).min() < 1e-3
 """,
         """\
 def test_rotation(rotate):
@@ -240,7 +263,10 @@ def test_rotation(rotate):
             angle = place * 10_000.0 ** (-torch.arange(0, d_k, 2).double() / d_k)
             angle = torch.atan2(angle.sin(), angle.cos()).abs().repeat_interleave(2)
             ok = ok and bool((found - angle.sort().values).abs().max() < 2e-3)
-    return ok
+    X, places = torch.randn(5, 8), torch.tensor([7, 8, 500, 0, 7])
+    turned, later = rotate(X, places), rotate(X, places + 3)
+    ok = ok and bool((turned[3:] - rotate(X[3:], places[3:])).abs().max() < 1e-3)
+    return ok and bool((turned @ turned.T - later @ later.T).abs().max() < 1e-2)
 """,
     ),
 )

@@ -157,6 +157,12 @@ def to_halves(W, num_heads):
             _by_order(lambda d_k: list(range(d_k))[::-1]),
         ),
         (
+            "You exchange heads and pairs. Each column stays in its head: exchange the pairs and "
+            "the two columns of a pair, the last two dimensions.",
+            lambda W, num_heads: W.reshape(len(W), num_heads, -1, 2)
+            .transpose(1, 2).reshape(W.shape),
+        ),
+        (
             "You exchange the two columns of each pair. They have to move apart, into halves.",
             _by_order(lambda d_k: [i ^ 1 for i in range(d_k)]),
         ),
@@ -222,6 +228,11 @@ def to_halves(W, num_heads):
     heads = W.reshape(len(W), num_heads, -1, 2)
     return heads.flip(-1).reshape(W.shape)
 """: "exchange the two columns",
+        """\
+def to_halves(W, num_heads):
+    pairs = W.reshape(len(W), num_heads, -1, 2)
+    return pairs.transpose(1, 2).reshape(W.shape)
+""": "exchange heads and pairs",
     },
     right=(
         """\

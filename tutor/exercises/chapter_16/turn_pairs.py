@@ -21,6 +21,12 @@ def _neighbours(X, angle, back=True):
     return torch.stack(new, dim=-1).flatten(-2) if back else torch.cat(new, dim=-1)
 
 
+def _cut_rows(X, angle):
+    left, right = X.chunk(2)
+    new = [left * angle.cos() - right * angle.sin(), right * angle.cos() + left * angle.sin()]
+    return torch.cat(new, dim=-1)
+
+
 def _step_by_step(X, angle):
     """The new left half is used for the right one."""
     left, right = X.chunk(2, dim=-1)
@@ -97,6 +103,19 @@ def turn_pairs(X, angle):
             "The right half is made of the new left half. Both need the old ones.",
             _step_by_step,
         ),
+        ("`chunk` cuts dimension 0 if you name no other: `dim=-1` cuts the columns.", _cut_rows),
+        (
+            "`angle` is in radians, as `cos` and `sin` want it: it needs no factor.",
+            lambda X, angle: _turn(X, angle.deg2rad()),
+        ),
+        *(
+            (
+                "`stack` makes a new dimension. `torch.cat([...], dim=-1)` puts one half after the "
+                "other.",
+                lambda X, angle, dim=dim: torch.stack(_turn(X, angle).chunk(2, dim=-1), dim=dim),
+            )
+            for dim in (0, -1)
+        ),
     ),
     wrong={
         """\
@@ -136,6 +155,24 @@ def turn_pairs(X, angle):
     cos, sin = angle.cos(), angle.sin()
     return torch.stack([left * cos - right * sin, right * cos + left * sin], -1).flatten(-2)
 """: "come back as neighbours",
+        """\
+def turn_pairs(X, angle):
+    left, right = X.chunk(2)
+    return torch.cat([left * angle.cos() - right * angle.sin(),
+                      right * angle.cos() + left * angle.sin()], dim=-1)
+""": "`dim=-1` cuts the columns",
+        """\
+def turn_pairs(X, angle):
+    left, right = X.chunk(2, dim=-1)
+    cos, sin = (angle * math.pi / 180).cos(), (angle * math.pi / 180).sin()
+    return torch.cat([left * cos - right * sin, right * cos + left * sin], dim=-1)
+""": "in radians",
+        """\
+def turn_pairs(X, angle):
+    left, right = X.chunk(2, dim=-1)
+    cos, sin = angle.cos(), angle.sin()
+    return torch.stack([left * cos - right * sin, right * cos + left * sin], dim=-1)
+""": "makes a new dimension",
     },
     right=(
         """\
