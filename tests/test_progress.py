@@ -291,7 +291,7 @@ def test_an_explanation_is_compared_and_ticked(file, said):
     assert lines[4:] == [
         "Compare. Which of these does your text say?",
         "1. It is one.", "2. It is two.", "3. It is three.",
-        "Many get this wrong. It is not four.",
+        "Many get one thing wrong, perhaps not you. It is not four.",
         "Tick what it says, such as `check.in_words.tick(1, 3)`.",
         "(try 2; `check.in_words.hint()` helps)",
     ]  # fmt: skip

@@ -46,7 +46,7 @@ def compare(exercise):
     said = ["Compare. Which of these does your text say?"]
     said += [f"{number}. {point}" for number, point in enumerate(points, start=1)]
     if exercise.misconceptions:
-        said.append(f"Many get this wrong. {exercise.misconceptions[0][1]}")
+        said.append(f"Many get one thing wrong, perhaps not you. {exercise.misconceptions[0][1]}")
     said.append(f"Tick what it says, such as `check.{name}.tick(1, {len(points)})`.")
     return "\n".join(said)
 
