@@ -9,8 +9,9 @@ import transformers
 from llamas import SIZES, Precise
 
 from tutor.exchange.llama import config_from, from_llama, to_llama
-from tutor.language_model import Cache
+from tutor.language_model import Cache, LanguageModel
 from tutor.models import since_2017
+from tutor.transformer import count_parameters
 
 KINDS = [
     ("Llama", dict(num_key_value_heads=2, pad_token_id=0)),
@@ -125,6 +126,14 @@ def test_weights_that_do_not_fit_are_named():
         from_llama(theirs.config, weights)
     with pytest.raises(ValueError, match="gpt2"):
         config_from(transformers.GPT2Config())
+
+
+def test_llama_7b_has_as_many_parameters_as_theirs():
+    config = transformers.LlamaConfig()
+    with torch.device("meta"):
+        theirs = transformers.LlamaForCausalLM(config)
+        ours = LanguageModel(config_from(config))
+    assert count_parameters(ours) == sum(p.numel() for p in theirs.parameters()) == 6_738_415_616
 
 
 OURS = {  # in published.json: in their classes
