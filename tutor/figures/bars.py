@@ -224,7 +224,7 @@ def rungs(found, label, limits, caption, alt):
     """Chapter 16: dots with intervals, one row a name, one colour and marker a setting.
 
     found: a dict from a setting to {name: (value, low, high)}; all have the same names. limits: of
-    the x axis; a value beyond it is written at its end.
+    the x axis; a value beyond it is written at its end, in a frame of the setting's colour.
     """
     names = list(next(iter(found.values())))
     figure, ax = plt.subplots(figsize=(8.2, 0.5 * len(names) + 1.1), layout="constrained")
@@ -233,9 +233,9 @@ def rungs(found, label, limits, caption, alt):
         places = [row + 0.16 * (2 * i - 1) for row in range(len(names))]
         for place, (value, low, high) in zip(places, rows.values(), strict=True):
             if value > limits[1]:
-                ax.text(limits[1], place, f"{value:.1f} →", ha="right", va="center")
-                beside = limits[1] - 0.11 * (limits[1] - limits[0])
-                ax.plot(beside, place, "os"[i], color=COLOURS[i], markersize=7)
+                frame = dict(boxstyle="square", facecolor="none", edgecolor=COLOURS[i], linewidth=2)
+                said = f"{value:.1f} →"
+                ax.text(limits[1], place, said, ha="right", va="center", bbox=frame)
             else:
                 ax.plot([low, high], [place, place], color=COLOURS[i], linewidth=3)
         values = [value for value, _, _ in rows.values()]
