@@ -66,23 +66,23 @@ def above_truth(name, lr, part="ladder"):
     return [nats - results["truth"] for nats in results[part][name][f"nats at {lr}"]]
 
 
-def interval(before, after):
+def gain(before, after):
     """What `after` gained on `before`, the losses of each seed: (mean, low, high).
 
     Seeds share their batches, so the difference is taken seed by seed; low and high are the ends
     of its 95 % interval, by Student's t.
     """
     t = 4.303  # for three seeds
-    gain = torch.tensor(before) - torch.tensor(after)  # (seeds,)
-    mean, half = gain.mean().item(), t * gain.std().item() / math.sqrt(len(SEEDS))
+    d = torch.tensor(before) - torch.tensor(after)  # (seeds,)
+    mean, half = d.mean().item(), t * d.std().item() / math.sqrt(len(SEEDS))
     return mean, mean - half, mean + half
 
 
 def gains(lr):
-    """What each rung gained on the one before it: {name: interval}, nats a caption."""
+    """What each rung gained on the one before it: {name: gain}, nats a caption."""
     names = list(LADDER)
     return {
-        name: interval(above_truth(before, lr), above_truth(name, lr))
+        name: gain(above_truth(before, lr), above_truth(name, lr))
         for before, name in zip(names, names[1:], strict=False)
     }
 
