@@ -23,8 +23,7 @@ torch.set_num_threads(1)
 text = "A man is riding a white horse on the beach."
 translator = load_pretrained()
 generator = torch.Generator().manual_seed(0)
-history = []
-found = beam_search(translator.model, torch.tensor(translator.encode([text])), 3, history=history)
+found = beam_search(translator.model, torch.tensor(translator.encode([text])), 3)
 """
 VIEWS = {
     "attention": """AttentionView(
@@ -36,7 +35,7 @@ VIEWS = {
         torch.arange(6.0).reshape(3, 2), torch.arange(8.0).reshape(2, 4) - 3, 2, list("abc"))""",
     "softmax": """SoftmaxView(
         torch.randn(9, 64, generator=generator), torch.randn(5, 64, generator=generator), d_k=4)""",
-    "beam": "BeamView.of(history, translator.tokenizer.readable, 0.6, text)",
+    "beam": "BeamView.search(translator, text, 3)",
 }
 
 
@@ -482,6 +481,16 @@ def test_beam_view(page, python):
         view.get_by_text("Back").click()
     assert view.locator(".tutor-node:visible").count() == len(beam.steps[0])
     in_kernel(page, "beam.step", "0")
+    view.get_by_label("Your sentence").fill("Two dogs.")
+    press(page, "Enter")
+    own = python["BeamView"].search(python["translator"], "Two dogs.", 3)
+    wanted = " ".join(own.steps[i][j].token for i, j in own.path(*own.facts["winner"]))
+    view.locator(".tutor-caption", has_text=f"Best: {wanted}").wait_for()
+    assert view.locator(".tutor-node").count() == sum(map(len, own.steps))
+    in_kernel(page, "beam.step", str(len(own.steps) - 1))
+    view.get_by_label("Your sentence").fill(" ")
+    view.get_by_text("Translate").click()
+    view.locator("[role=status]", has_text="Write a sentence first.").wait_for()
 
 
 # ---- manners

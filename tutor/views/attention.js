@@ -13,21 +13,12 @@ function render({ model, el }) {
   const id = `tutor-${Math.random().toString(36).slice(2)}`; // of this view on the page
   let thumbs = []; // the small maps of all heads, layer by layer
   let shownPin; // the pin whose weights stand under them
-  let stopWaiting = () => {}; // for the kernel's answer
 
   // ---- the page
 
   const frame = makeFrame(el, "Attention view");
-  const sentence = element("input", { type: "text", spellcheck: "false", autocomplete: "off" });
-  const ask = element("button", { type: "button", onclick: translate }, "Translate");
-  const asking = element(
-    "div",
-    { class: "tutor-asking" },
-    element("label", { class: "tutor-chooser" }, element("span", {}, "Your sentence"), sentence),
-    ask,
-  );
+  const asking = makeAsking(model, (sentence) => ({ sentence }));
   const pair = element("p", { class: "tutor-pair" });
-  const message = element("p", { class: "tutor-message", role: "status" });
   const kinds = makeChooser("Attention", (kind) => {
     const [L, h] = facts.shapes[kind]; // may be fewer
     const head = model.get("head");
@@ -122,9 +113,9 @@ function render({ model, el }) {
       "that token alone. Between lines, left and right change the side. Escape leaves.",
   );
   frame.append(
-    asking,
+    asking.node,
     pair,
-    message,
+    asking.message,
     element("div", { class: "tutor-choosers" }, kinds, layers, heads, naming, drawing, scaling, size),
     caption,
     readout,
@@ -167,22 +158,19 @@ function render({ model, el }) {
     numbers = readNumbers(model);
     facts = numbers.facts;
     frame.setAttribute("aria-label", `Attention of “${facts.text}”`);
-    asking.hidden = !(model.get("can_ask") && model.send); // a saved page has no kernel to send to
-    sentence.value = facts.text;
+    asking.heard(facts.text);
     pair.replaceChildren(
       element("span", {}, facts.text),
       " → ",
       element("span", {}, facts.translation),
     );
     pair.hidden = facts.text === "";
-    message.textContent = model.get("message");
     showKind();
   }
 
   /** The kernel has answered: with another recording, or only with a message. */
   function showAnswer() {
-    stopWaiting();
-    message.textContent = model.get("message");
+    asking.heard();
     if (model.get("facts") !== facts) showAll();
   }
 
@@ -594,17 +582,6 @@ function render({ model, el }) {
     thumbs[to.row * h() + to.column].scrollIntoView({ block: "nearest", inline: "nearest" });
   });
 
-  // ---- the reader's own sentence
-
-  function translate() {
-    stopWaiting();
-    const tell = (words) => (message.textContent = words);
-    stopWaiting = askKernel(model, { sentence: sentence.value }, tell);
-  }
-  sentence.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey) translate();
-  });
-
   // ---- life
 
   const ends = [
@@ -618,7 +595,7 @@ function render({ model, el }) {
   showAll();
   watch.observe(frame);
   return () => {
-    stopWaiting();
+    asking.end();
     watch.disconnect();
     ends.forEach((end) => end());
   };

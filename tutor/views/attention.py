@@ -1,14 +1,12 @@
 """AttentionView: the attention of one translation, under the pointer (chapters 00 and 09)."""
 
-import warnings
-
 import numpy as np
 import torch
 from matplotlib.patches import Rectangle
 from traitlets import Bool, Bytes, Dict, Int, Unicode, observe, validate
 
 from tutor.figures import in_words
-from tutor.views.base import READERS, Table, View, script
+from tutor.views.base import READERS, Table, View, asked, script
 
 NAMES = {
     "encoder": "encoder attention",
@@ -82,23 +80,16 @@ class AttentionView(View):
 
     def ask(self, text):
         """Run the model on `text` and show what it did, or say in the view why not."""
-        facts = None
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("always", UserWarning)
-            try:
-                if not text.strip():
-                    raise ValueError("Write a sentence first.")
-                recording = self.run(text)
-                facts, weights = _pack(recording, ())
-                message = " ".join(
-                    [*(str(warning.message) for warning in caught), *_doubts(recording)]
-                )
-            except Exception as error:  # whatever it is, the reader should see it, and go on
-                message = str(error).partition("\n")[0] or type(error).__name__
+
+        def run(text):
+            recording = self.run(text)
+            return recording, *_pack(recording, ())
+
+        found, message = asked(run, text)
         with self.hold_sync():  # the page hears of all at once
-            if facts:
-                self.recording, self.facts, self.weights = recording, facts, weights
+            if found:
+                self.recording, self.facts, self.weights = found
+                message = " ".join([message, *_doubts(self.recording)]).strip()
             self.message = message
             self.answers += 1
 

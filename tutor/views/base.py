@@ -5,6 +5,7 @@ import html
 import io
 import json
 import uuid
+import warnings
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
@@ -116,18 +117,38 @@ class View(anywidget.AnyWidget):
         ours = set(self.keys) - set(anywidget.AnyWidget.class_trait_names()) - {"_esm", "_css"}
         return {name: getattr(self, name) for name in sorted(ours) if not name.startswith("_")}
 
-    def save(self, path):
-        """Write the view as one HTML file that works offline and without a kernel."""
+    def save(self, path, model=None):
+        """Write the view as one HTML file that works offline and without a kernel.
+
+        model: a translator as one script, from `tutor.publish.page.program`. It makes the file 6 MB
+        larger, and answers the reader's own sentence where the view asks for one.
+        """
+        if model:
+            model = model.replace("</script", r"<\/script")  # nothing in it ends its script
         page = Template(read_file("page.html")).substitute(
             title=html.escape(self.title()),
             style=self._css,
             state=as_json(self.saved_state()).replace("<", "\\u003c"),  # nothing ends the script
-            script=self._esm.removesuffix(EXPORT),
+            model=f"<script>{model}</script>\n" if model else "",
+            script=self._esm.removesuffix(EXPORT) + read_file("alone.js"),
             picture=base64.b64encode(self.picture()).decode("ascii"),
             alt=html.escape(self.describe()),
             table=self.table()._repr_html_(),
         )
         Path(path).write_text(page, encoding="utf-8")
+
+
+def asked(run, text):
+    """Answer a reader's own sentence: (what `run(text)` returns, or None; what to say of it)."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", UserWarning)
+        try:
+            if not text.strip():
+                raise ValueError("Write a sentence first.")
+            return run(text), " ".join(str(warning.message) for warning in caught)
+        except Exception as error:  # whatever it is, the reader should see it, and go on
+            return None, str(error).partition("\n")[0] or type(error).__name__
 
 
 def as_json(state):

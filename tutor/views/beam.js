@@ -1,12 +1,40 @@
 // The tree of a beam search: a column for every step, a box for every candidate.
 
 function render({ model, el }) {
-  const { source, steps, winner } = model.get("facts");
+  const frame = makeFrame(el, "Beam search");
+  const asking = makeAsking(model, (sentence) => ({ sentence, ...model.get("settings") }));
+  const tree = element("div", {});
+  frame.append(asking.node, asking.message, tree);
+  let [facts, endTree] = [null, () => {}];
+
+  /** Show what is known; a tree that is shown already stays as the reader has left it. */
+  function showAnswer() {
+    const known = model.get("facts");
+    asking.heard(known === facts ? undefined : known.source);
+    if (known === facts) return;
+    facts = known;
+    if (facts.source) frame.setAttribute("aria-label", `Beam search for “${facts.source}”`);
+    endTree();
+    tree.replaceChildren();
+    endTree = drawTree(model, tree);
+  }
+
+  showAnswer();
+  const end = listen(model, ["answers"], showAnswer);
+  return () => {
+    asking.end();
+    endTree();
+    end();
+  };
+}
+
+/** Draw the tree of `model`'s facts into a frame; returns what ends it. */
+function drawTree(model, frame) {
+  const { steps, winner } = model.get("facts");
   const [WIDTH, HEIGHT, GAP] = [92, 40, 20]; // of a box, and between steps, in CSS pixels
   const last = steps.length - 1;
   const MARKS = { live: "", finished: "■ ", best: "★ ", pruned: "✕ " };
 
-  const frame = makeFrame(el, source ? `Beam search for “${source}”` : "Beam search");
   const go = (step) => assign(model, { step: Math.min(Math.max(step, 0), last) });
   const back = element(
     "button",

@@ -3,9 +3,11 @@
 import math
 from typing import NamedTuple
 
-from traitlets import Dict, Int
+import torch
+from traitlets import Bool, Dict, Int, Unicode
 
-from tutor.views.base import READERS, Table, View, as_written, script
+from tutor.decoding import ALPHA, beam_search
+from tutor.views.base import READERS, Table, View, as_written, asked, script
 
 
 class Candidate(NamedTuple):
@@ -28,9 +30,11 @@ class Candidate(NamedTuple):
 class BeamView(View):
     """The tree of a search: which beams lived, which were pruned, which sentence won.
 
-    steps: a list of lists of `Candidate`, the best first; `BeamView.of` makes it from the history
-    that `tutor.decoding.beam_search` keeps. A candidate that nothing goes on from was pruned,
-    unless it is finished or the search ends there. The finished one with the best score won.
+    `BeamView.search` searches, and has a box for the reader's own sentence; `BeamView.of` draws the
+    history that `tutor.decoding.beam_search` keeps.
+    steps: a list of lists of `Candidate`, the best first. A candidate that nothing goes on from
+    was pruned, unless it is finished or the search ends there. The finished one with the best score
+    won.
     source: the sentence that was translated. step: the last that is shown at first (None: all).
     """
 
@@ -38,6 +42,10 @@ class BeamView(View):
 
     facts = Dict().tag(sync=True)
     step = Int().tag(**READERS)
+    settings = Dict().tag(sync=True)  # of the search: beams, alpha
+    can_ask = Bool(False).tag(sync=True)
+    message = Unicode().tag(sync=True)
+    answers = Int(0).tag(sync=True)  # how many there were, so that the page hears of each
 
     def __init__(self, steps, source="", step=None):
         steps = [[Candidate(*candidate) for candidate in candidates] for candidates in steps]
@@ -54,13 +62,37 @@ class BeamView(View):
             step = len(steps) - 1
         elif not -len(steps) <= step < len(steps):
             raise ValueError(f"There is no step {step}: there are {len(steps)}.")
-        self.steps = steps
-        facts = {
-            "source": source,
-            "steps": [[candidate._asdict() for candidate in candidates] for candidates in steps],
-            "winner": self._winner(),
-        }
-        super().__init__(facts=facts, step=step % len(steps))
+        self.steps, self.run = steps, None
+        super().__init__(facts=_facts(steps, source), step=step % len(steps))
+        self.on_msg(lambda view, content, buffers: self.ask(content["sentence"]))
+
+    @classmethod
+    def search(cls, translator, text, beams=5, alpha=ALPHA):
+        """The view of a search for the translation of `text`; readers may search for their own.
+
+        translator: has `model` (a Transformer), `tokenizer` and `encode`, as `tutor.Translator`
+        has. beams, alpha: as in `tutor.decoding.beam_search`.
+        """
+
+        def run(text):
+            history = []
+            source_ids = torch.tensor(translator.encode([text]))  # (1, S)
+            beam_search(translator.model, source_ids, beams, alpha, history=history)
+            return _tree(history, translator.tokenizer.readable, alpha)
+
+        view = cls(run(text), text)
+        view.run, view.settings = run, {"beams": beams, "alpha": alpha}
+        view.can_ask = True
+        return view
+
+    def ask(self, text):
+        """Search for the translation of `text` and show how, or say in the view why not."""
+        steps, message = asked(self.run, text)
+        with self.hold_sync():  # the page hears of all at once
+            if steps:
+                self.steps, self.facts, self.step = steps, _facts(steps, text), len(steps) - 1
+            self.message = message
+            self.answers += 1
 
     @classmethod
     def of(cls, history, readable, alpha, source="", sentence=0, step=None):
@@ -69,51 +101,7 @@ class BeamView(View):
         readable: a function from a list of ids to their tokens, such as
         `translator.tokenizer.readable`.
         """
-        steps = []
-        before = {0: (0, 0, 0.0, False)}  # beam -> step, index, total, ended of its candidate
-        for rows, pool, parents in history:
-            if sentence not in rows.tolist():
-                break  # it was done
-            n = rows.tolist().index(sentence)
-            beams = zip(
-                parents[n].tolist(),
-                readable(pool.ids[n, :, -1].tolist()),
-                pool.total[n].tolist(),
-                pool.score(alpha)[n].tolist(),
-                pool.ended[n].tolist(),
-                strict=True,
-            )
-            candidates, after = [], {}
-            for beam, (parent, token, total, score, ended) in enumerate(beams):
-                if total == -math.inf:
-                    continue  # at the first step there are fewer proposals than beams
-                _, index, total_before, was_ended = before[parent]
-                if was_ended:  # it stays in the pool; in the tree it stands where it ended
-                    after[beam] = before[parent]
-                    continue
-                after[beam] = (len(steps), len(candidates), total, ended)
-                state = "finished" if ended else "live"
-                candidates.append(
-                    Candidate(index, token, total - total_before, total, score, state)
-                )
-            for then, index, _, was_ended in before.values():
-                if was_ended and all((then, index) != kept[:2] for kept in after.values()):
-                    # A finished one that better ones have pushed out.
-                    steps[then][index] = steps[then][index]._replace(state="pruned")
-            if candidates:
-                steps.append(candidates)
-            before = after
-        return cls(steps, source, step)
-
-    def _winner(self):
-        """[step, index] of the finished candidate with the best score, or None."""
-        finished = [
-            (candidate.score, [i, j])
-            for i, candidates in enumerate(self.steps)
-            for j, candidate in enumerate(candidates)
-            if candidate.state == "finished"
-        ]
-        return max(finished)[1] if finished else None
+        return cls(_tree(history, readable, alpha, sentence), source, step)
 
     def path(self, step, index):
         """(step, index) of the candidates from the first step to this one."""
@@ -210,3 +198,55 @@ STYLES = {
     "best": {"mark": "★ ", "line": {"color": "black", "linewidth": 2.5}},
     "pruned": {"mark": "✕ ", "line": {"color": "0.5", "linewidth": 1, "linestyle": "--"}},
 }
+
+
+def _tree(history, readable, alpha, sentence=0):
+    """The candidates of each step of one sentence's search, for BeamView: a list of lists."""
+    steps = []
+    before = {0: (0, 0, 0.0, False)}  # beam -> step, index, total, ended of its candidate
+    for rows, pool, parents in history:
+        if sentence not in rows.tolist():
+            break  # it was done
+        n = rows.tolist().index(sentence)
+        beams = zip(
+            parents[n].tolist(),
+            readable(pool.ids[n, :, -1].tolist()),
+            pool.total[n].tolist(),
+            pool.score(alpha)[n].tolist(),
+            pool.ended[n].tolist(),
+            strict=True,
+        )
+        candidates, after = [], {}
+        for beam, (parent, token, total, score, ended) in enumerate(beams):
+            if total == -math.inf:
+                continue  # at the first step there are fewer proposals than beams
+            _, index, total_before, was_ended = before[parent]
+            if was_ended:  # it stays in the pool; in the tree it stands where it ended
+                after[beam] = before[parent]
+                continue
+            after[beam] = (len(steps), len(candidates), total, ended)
+            state = "finished" if ended else "live"
+            candidates.append(Candidate(index, token, total - total_before, total, score, state))
+        for then, index, _, was_ended in before.values():
+            if was_ended and all((then, index) != kept[:2] for kept in after.values()):
+                # A finished one that better ones have pushed out.
+                steps[then][index] = steps[then][index]._replace(state="pruned")
+        if candidates:
+            steps.append(candidates)
+        before = after
+    return steps
+
+
+def _facts(steps, source):
+    """What the page knows of a search; "winner" is the finished candidate with the best score."""
+    finished = [
+        (candidate.score, [i, j])
+        for i, candidates in enumerate(steps)
+        for j, candidate in enumerate(candidates)
+        if candidate.state == "finished"
+    ]
+    return {
+        "source": source,
+        "steps": [[candidate._asdict() for candidate in candidates] for candidates in steps],
+        "winner": max(finished)[1] if finished else None,
+    }

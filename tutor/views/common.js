@@ -38,6 +38,38 @@ function askKernel(model, question, tell) {
   return () => clearTimeout(timer);
 }
 
+/** A box for the reader's own sentence, and the line that says what comes of it.
+ *
+ * `question(text)` is what the kernel or the page's model is asked; each answer changes the trait
+ * `answers` and brings a `message`. A page with neither has no box.
+ */
+function makeAsking(model, question) {
+  let stopWaiting = () => {};
+  const message = element("p", { class: "tutor-message", role: "status" });
+  const sentence = element("input", { type: "text", spellcheck: "false", autocomplete: "off" });
+  const node = element(
+    "div",
+    { class: "tutor-asking" },
+    element("label", { class: "tutor-chooser" }, element("span", {}, "Your sentence"), sentence),
+    element("button", { type: "button", onclick: translate }, "Translate"),
+  );
+  node.hidden = !(model.get("can_ask") && model.send); // a saved page has no kernel to send to
+  function translate() {
+    stopWaiting();
+    stopWaiting = askKernel(model, question(sentence.value), (words) => (message.textContent = words));
+  }
+  sentence.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.shiftKey) translate();
+  });
+  /** An answer came: show what is said of it; with a text, it is of that sentence. */
+  function heard(text = sentence.value) {
+    stopWaiting();
+    message.textContent = model.get("message");
+    sentence.value = text;
+  }
+  return { node, message, heard, end: () => stopWaiting() };
+}
+
 /** The frame of a view: an element that keeps its keys for itself, and gives them back on Escape.
  *
  * Notebooks listen for keys on the whole page: arrows change the cell and "d d" deletes it. Keys

@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 # Each after those that it imports.
 MODULES = (
     "matrix", "safetensors", "attention", "encoder", "decoder", "transformer", "tokenizer",
-    "decoding", "translator", "trace", "service",
+    "decoding", "beam", "translator", "trace", "service",
 )  # fmt: skip
 LIBRARY = 'import { Tokenizer as Library } from "@huggingface/tokenizers";'
 PAGE = """\
@@ -55,6 +55,11 @@ def bundle():
         modules=wrapped + "\n".join(map(module, MODULES)),
         source=module("source"),
     )
+
+
+def program(folder=PRETRAINED):
+    """The model of a model folder as one script, weights and all: `View.save` takes it."""
+    return bundle() + weights(folder)
 
 
 def weights(folder=PRETRAINED):

@@ -1,5 +1,7 @@
 // What a page may ask of the model, and the Worker that answers.
 import { head } from "./attention.js";
+import { treeOf } from "./beam.js";
+import { beamSearch } from "./decoding.js";
 import { multiply, row, matrix } from "./matrix.js";
 import { Trace } from "./trace.js";
 import { Translator } from "./translator.js";
@@ -26,13 +28,29 @@ export class Service {
   }
 
   run(text, choices) {
-    if (this.translator.isBlank(text)) throw new Error("Write a sentence first.");
+    this.checkText(text);
     return new Trace(this.translator, text, choices);
   }
 
   numbers(name) {
     if (!this.trace) throw new Error("There are no numbers before a sentence was translated.");
     return this.trace.numbers(name);
+  }
+
+  checkText(text) {
+    if (this.translator.isBlank(text)) throw new Error("Write a sentence first.");
+  }
+
+  /** What BeamView shows of a search: its facts and its last step. */
+  search(text, { beams, alpha }) {
+    this.checkText(text);
+    const { model, tokenizer } = this.translator;
+    const { ids, warnings } = this.translator.encode([text]);
+    const history = [];
+    beamSearch(model, ids[0], { beams, alpha, history });
+    const tree = treeOf(history, (ids) => tokenizer.readable(ids), alpha);
+    const facts = { source: text, ...tree };
+    return { facts, step: tree.steps.length - 1, message: warnings.join(" ") };
   }
 
   tokens(ids) {

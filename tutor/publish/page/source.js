@@ -1,6 +1,7 @@
 // The page's side: promises for what the Worker answers. It alone runs in the page itself.
 
-/** A model whose weights are a script at `url`, loaded with the first question.
+/** A model whose weights are a script at `url`, loaded with the first question; without `url` they
+ * are on the page, as `tutorWeights`.
  *
  * A script and a Worker made of text, because a page that was opened from disk may load neither
  * data nor a Worker's file. `inWorker` is the function whose text is the Worker's program.
@@ -43,13 +44,14 @@ export function openModel(url, inWorker) {
     async (...args) =>
       post(await (worker ?? start()), { method, args });
   const model = { alive: true, close() {} }; // JourneyView's source, too
-  for (const method of ["translate", "encode", "begin", "numbers", "tokens", "record"])
+  for (const method of ["translate", "encode", "begin", "numbers", "tokens", "record", "search"])
     model[method] = ask(method);
   return model;
 }
 
 /** What the script at `url` holds: {config, tokenizer, weights}. */
 function load(url) {
+  if (!url) return Promise.resolve(globalThis.tutorWeights);
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = url;

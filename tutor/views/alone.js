@@ -1,0 +1,40 @@
+// A widget's model for a page without kernel, as much of it as a view asks for.
+
+/** state: its traits as JSON, bytes as {"base64": ...}. translator: the model that answers where a
+ * kernel would (tutor/publish/page), or undefined.
+ */
+function makeModel(state, translator) {
+  const traits = JSON.parse(state, (_, value) =>
+    value?.base64 === undefined
+      ? value
+      : new DataView(Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)).buffer),
+  );
+  const updates = new EventTarget();
+  const model = {
+    translator,
+    get: (name) => traits[name],
+    set(name, value) {
+      if (traits[name] === value) return;
+      traits[name] = value;
+      updates.dispatchEvent(new Event("change:" + name));
+    },
+    on: (event, update) => updates.addEventListener(event, update),
+    off: (event, update) => updates.removeEventListener(event, update),
+    save_changes() {},
+  };
+  /** The question of an AttentionView, or that of a BeamView, which says how to search. */
+  async function send({ sentence, ...search }) {
+    try {
+      if (search.beams) Object.assign(traits, await translator.search(sentence, search));
+      else {
+        const { weights, ...answer } = await translator.record(sentence);
+        Object.assign(traits, answer, { weights: new DataView(weights.buffer) });
+      }
+    } catch (error) {
+      traits.message = error.message;
+    }
+    model.set("answers", traits.answers + 1);
+  }
+  if (translator) model.send = send;
+  return model;
+}
