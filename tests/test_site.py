@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import json
 import re
 import threading
 
@@ -11,11 +12,12 @@ import pytest
 import site_walk
 
 from tutor.models import load_pretrained
+from tutor.models.small import load_small
 from tutor.publish import vendor
 from tutor.publish.notebooks import BuildError
 from tutor.publish.site import alive, finish
 from tutor.publish.site.chapters import chapters, with_pages
-from tutor.views import JourneyView
+from tutor.views import BeamView, JourneyView
 from tutor.views.base import View
 
 LARGEST = 1500  # kilobytes of a page without the model
@@ -101,7 +103,7 @@ def test_own_sentence_without_kernel(site, browser):
     page.goto((site / "notebooks" / "00_start_here.html").as_uri())
     view = page.locator('.course-view[data-view="AttentionView"]')
     box = view.get_by_label("Your sentence")
-    assert "model.js" in " ".join(loaded) and "weights.js" not in loaded
+    assert "model.js" in " ".join(loaded) and "pretrained.weights.js" not in loaded
     for text in ("Two dogs are playing in the snow.", "A woman reads a book."):
         box.fill(text)
         box.press("Enter")
@@ -110,9 +112,62 @@ def test_own_sentence_without_kernel(site, browser):
     box.fill(" ")
     box.press("Enter")
     view.get_by_text("Write a sentence first.").wait_for()
-    assert loaded.count("weights.js") == 1
+    assert loaded.count("pretrained.weights.js") == 1
     assert (watch.errors, watch.outside) == ([], [])
     page.close()
+
+
+def test_own_search_without_kernel(site, browser):
+    page = browser.new_page()
+    page.goto((site / "notebooks" / "08_decoding.html").as_uri())
+    view = page.locator('.course-view[data-view="BeamView"]')
+    view.get_by_label("Your sentence").fill("A woman reads a book.")
+    page.keyboard.press("Enter")
+    expected = BeamView.search(load_pretrained(), "A woman reads a book.", beams=4, alpha=0.0)
+    best = [expected.steps[i][j].token for i, j in expected.path(*expected.facts["winner"])]
+    view.locator(".tutor-caption", has_text=f"Best: {' '.join(best)}").wait_for(timeout=60_000)
+    page.close()
+
+
+def test_an_opened_head_is_drawn_before_anything_is_loaded(site, browser):
+    page = browser.new_page()
+    loaded = []
+    page.on("request", lambda request: loaded.append(request.url))
+    page.goto((site / "notebooks" / "05_the_decoder.html").as_uri())
+    view = page.locator('.course-view[data-view="JourneyView"]')
+    state = json.loads(view.locator("script").inner_text())
+    place, step = state["place"], state["step"]
+    journey = JourneyView(load_pretrained(), state["facts"]["text"])
+    sub_layer, _, head = place.rpartition(".head.")
+    weights = journey.numbers(f"{sub_layer}.A")[int(head), step]
+    shown = view.locator(".journey-weight .journey-number").all_inner_texts()
+    assert list(map(float, shown)) == pytest.approx(weights.tolist(), abs=0.0051)
+    assert not any("weights.js" in url for url in loaded)
+    page.close()
+
+
+def test_a_view_answers_with_the_model_that_made_it(site, browser):
+    """Chapter 10 shows the third small model, not the one that ships as the translator."""
+    page = browser.new_page()
+    watch = lab.Watch(page)
+    page.goto((site / "notebooks" / "10_switching_heads_off.html").as_uri())
+    view = page.locator('.course-view[data-view="JourneyView"]')
+    view.get_by_label("Your sentence").fill("A woman reads a book.")
+    page.keyboard.press("Enter")
+    [translation] = load_small(2).translate(["A woman reads a book."])
+    assert translation != load_pretrained().translate(["A woman reads a book."])[0]
+    view.locator(".journey-banner", has_text=translation).wait_for(timeout=60_000)
+    assert (watch.errors, watch.outside) == ([], [])
+    page.close()
+
+
+def test_a_view_of_no_model_that_ships_is_refused():
+    view = JourneyView(load_small(1), "A man is riding a white horse.")
+    shown = {"view": "JourneyView", "state": View.saved_state(view)}
+    assert alive.made_by(shown)[0].name == "seed1"
+    shown["state"]["facts"]["log_sum_exp"][0] += 0.1
+    with pytest.raises(BuildError, match="No model that ships made this JourneyView"):
+        alive.made_by(shown)
 
 
 def test_a_journey_uses_the_model_of_its_page(site, browser):
@@ -121,6 +176,7 @@ def test_a_journey_uses_the_model_of_its_page(site, browser):
     (site / "journey.html").write_text(
         f"""<!doctype html><html lang="en" data-content_root="./"><meta charset="utf-8">
 <link rel="icon" href="data:,"><script src="_static/model/model.js"></script>
+<script src="_static/views/alone.js"></script>
 <script src="_static/views/JourneyView.js"></script><body>{place}
 <script src="_static/site.js"></script>""",
         encoding="utf-8",

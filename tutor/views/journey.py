@@ -209,13 +209,15 @@ class JourneyView(View):
             answer["error"] = str(error).partition("\n")[0] or type(error).__name__
         self.send(answer, buffers)
 
-    def _packed(self):
-        """All numbers for a saved page: (name -> [start, *shape], their bytes).
+    def _packed(self, names=None):
+        """The numbers of these names, or all, for a page: (name -> [start, *shape], their bytes).
 
         Of each float32 the lowest of its 4 bytes is rounded away: at most a 65,536th of it.
         """
         index, rows, parts, end = {}, {}, [], 0
         for name, X in self._numbers.items():
+            if names is not None and name not in names:
+                continue
             key = (X.data_ptr(), X.shape)  # "after" and the next "before" are one tensor
             if key not in rows:
                 rows[key] = [end, *X.shape]
@@ -223,7 +225,7 @@ class JourneyView(View):
                 parts.append(bits.view("u1").reshape(-1, 4)[:, 1:].tobytes())
                 end += X.numel()
             index[name] = rows[key]
-        for t, _ in enumerate(self.facts["target"]):
+        for t in range(len(self.facts["target"]) if "logits" in index else 0):
             start, _, size = index["logits"]
             index[f"logits.{t}"] = [start + t * size, size]
         return index, b"".join(parts)
@@ -231,6 +233,13 @@ class JourneyView(View):
     def saved_state(self):
         """The traits, and all numbers of the run: there is no kernel that could be asked."""
         index, buffer = self._packed()
+        return super().saved_state() | {"index": index, "buffer": buffer}
+
+    def opened_state(self):
+        """The traits, and the numbers that the opened place draws: a model has the others."""
+        sub_layer = self.place.partition(".head.")[0]
+        names = [f"{sub_layer}.{name}" for name in ("Q", "K", "V", "E", "A", "Y", "hidden")]
+        index, buffer = self._packed(names)
         return super().saved_state() | {"index": index, "buffer": buffer}
 
     def _shares(self, count):

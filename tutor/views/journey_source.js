@@ -84,17 +84,29 @@ function firstTouch() {
   });
 }
 
-/** The model that runs in the page (tutor/publish/page); it begins with the run that is shown. */
-function pageSource({ translator, get }) {
-  const { text, written, scales } = get("facts");
+/** The model that runs in the page (tutor/publish/page). What the page was saved with, it need not
+ * say; for other numbers it begins with the run that is shown. */
+function pageSource(model) {
+  const { translator } = model;
+  const { text, written, scales } = model.get("facts");
+  const saved = savedSource(model);
   const touched = firstTouch();
   let run = null; // a promise
+
+  function begin(text, choices) {
+    const [before, next] = [run, translator.begin(text, choices)];
+    run = next;
+    next.catch(() => (run = before)); // which the model still holds
+    return next;
+  }
+
   return {
     alive: true,
-    begin: (text, choices) => (run = translator.begin(text, choices)),
+    begin,
     async numbers(name) {
+      if (!run && name in model.get("index")) return saved.numbers(name);
       await touched;
-      await (run ??= translator.begin(text, { written, scales }));
+      await (run ?? begin(text, { written, scales }));
       return translator.numbers(name);
     },
     tokens: (ids) => translator.tokens(ids),

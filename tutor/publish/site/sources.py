@@ -10,6 +10,7 @@ from tutor.publish.notebooks import NOTEBOOKS
 from tutor.publish.site import alive, bank, reference
 from tutor.publish.site.chapters import chapters, with_pages, write_chapter
 from tutor.publish.vendor import fetch
+from tutor.views.base import read_file
 
 ROOT = NOTEBOOKS.parent
 PARTS = ("notebooks", "exercises", "museum", "reference", "examples")
@@ -113,8 +114,11 @@ def write_static(folder):
     for name, view in alive.classes().items():
         (folder / "views" / f"{name}.js").write_text(alive.script(view), encoding="utf-8")
         (folder / "views" / f"{name}.css").write_text(view._css, encoding="utf-8")
+    (folder / "views" / "alone.js").write_text(read_file("alone.js"), encoding="utf-8")
     (folder / "model").mkdir()
     (folder / "model" / "model.js").write_text(page.bundle(), encoding="utf-8")
-    (folder / "model" / "weights.js").write_text(page.weights(), encoding="utf-8")
+    for model in alive.MODELS:
+        path = folder / "model" / alive.weights_file(model)
+        path.write_text(page.weights(model), encoding="utf-8")
     shutil.copy(fetch("tokenizers") / "LICENSE", folder / "model" / "LICENSE-tokenizers")
     shutil.copytree(fetch("katex"), folder / "katex")

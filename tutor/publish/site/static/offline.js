@@ -29,7 +29,7 @@ addEventListener("fetch", (event) => {
     const address = new URL(event.request.url);
     if (address.pathname.endsWith("/")) return (await cache.match(address + "index.html")) ?? fetch(event.request);
     const found = await fetch(event.request);
-    if (found.ok && address.pathname.endsWith("/weights.js"))
+    if (found.ok && address.pathname.endsWith(".weights.js"))
       await cache.put(event.request, found.clone());
     return found;
   };

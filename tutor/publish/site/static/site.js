@@ -22,44 +22,11 @@ if (document.querySelector(".tex")) {
 
 // ---- views
 
-/** A notebook's model, as much of it as a view asks for. Where a kernel would answer, the
- * translator in this page does; it is loaded with the first question. */
-function makeModel(text) {
-  const state = JSON.parse(text, (_, value) =>
-    value?.base64 === undefined
-      ? value
-      : new DataView(Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)).buffer),
-  );
-  const updates = new EventTarget();
-  const translator = tutorModel.open(ROOT + "_static/model/weights.js");
-  const model = {
-    translator,
-    /** AttentionView's question. */
-    async send({ sentence }) {
-      try {
-        const { facts, weights, message } = await translator.record(sentence);
-        Object.assign(state, { facts, weights: new DataView(weights.buffer), message });
-      } catch (error) {
-        state.message = error.message;
-      }
-      model.set("answers", state.answers + 1);
-    },
-    get: (name) => state[name],
-    set(name, value) {
-      if (state[name] === value) return;
-      state[name] = value;
-      updates.dispatchEvent(new Event("change:" + name));
-    },
-    on: (event, update) => updates.addEventListener(event, update),
-    off: (event, update) => updates.removeEventListener(event, update),
-    save_changes() {},
-  };
-  return model;
-}
-
 for (const node of document.querySelectorAll(".course-view")) {
-  const model = makeModel(node.querySelector("script").textContent);
-  globalThis.tutorViews[node.dataset.view]({ model, el: node });
+  const { view, model } = node.dataset;
+  const translator = model && tutorModel.open(`${ROOT}_static/model/${model}`); // loaded when asked
+  const state = node.querySelector("script").textContent;
+  tutorViews[view]({ model: makeModel(state, translator), el: node });
 }
 
 // ---- what scrolls can be reached with the keyboard
