@@ -4,6 +4,7 @@ Skipped, by name, where Debian's Chromium is missing or npm cannot get the token
 full comparison is `tests/benchmarks/site.py`.
 """
 
+import json
 import re
 import warnings
 from functools import partial
@@ -22,10 +23,11 @@ from tutor.decoding import ALPHA, EXTRA
 from tutor.models import PRETRAINED, load_pretrained, small
 from tutor.models.small import load_small
 from tutor.publish import vendor
-from tutor.publish.page import HERE, MODULES
+from tutor.publish.page import HERE, MODULES, program
 from tutor.text.grammar import generate_pairs
 from tutor.transformer import Transformer, TransformerConfig
 from tutor.translator import Translator
+from tutor.views import AttentionView, BeamView, JourneyView
 
 SMALL = Path(small.__file__).with_name("seed0")
 TEXT = "A man is riding a white horse on the beach."
@@ -38,8 +40,7 @@ ODD = [
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory):
-    """A function from a model folder to the page in which that model runs."""
+def browser():
     try:
         vendor.fetch("tokenizers")
     except ConnectionError as error:
@@ -47,16 +48,22 @@ def opened(tmp_path_factory):
     with lab.chromium() as browser:
         if browser is None:
             pytest.skip("Debian's Chromium is not installed")
-        pages = []
+        yield browser
 
-        def opened(folder, address=Path.as_uri):
-            path = write_page(tmp_path_factory.mktemp("page"), folder)
-            pages.append(PageModel(browser, address(path)))
-            return pages[-1]
 
-        yield opened
-        for page in pages:
-            assert (page.watch.errors, page.watch.outside) == ([], [])
+@pytest.fixture(scope="module")
+def opened(browser, tmp_path_factory):
+    """A function from a model folder to the page in which that model runs."""
+    pages = []
+
+    def opened(folder, address=Path.as_uri):
+        path = write_page(tmp_path_factory.mktemp("page"), folder)
+        pages.append(PageModel(browser, address(path)))
+        return pages[-1]
+
+    yield opened
+    for page in pages:
+        assert (page.watch.errors, page.watch.outside) == ([], [])
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +185,51 @@ def test_a_record_is_what_python_records(page, translator):
     torch.testing.assert_close(torch.tensor(names["weights"]), A, atol=1e-5, rtol=0)
 
 
+def test_a_search_is_drawn_as_python_draws_it(page, translator, captions):
+    for text, how in zip([TEXT, *captions[:4], *ODD[3:5]], SEARCHES, strict=True):
+        there = page.ask("search", text, how)
+        view = BeamView.search(translator, text, **how)
+        facts = json.loads(json.dumps(view.facts))
+        tokens = [[(c["parent"], c["token"], c["state"]) for c in step] for step in facts["steps"]]
+        assert tokens == [
+            [(c["parent"], c["token"], c["state"]) for c in step]
+            for step in there["facts"]["steps"]
+        ]
+        assert flat(there["facts"]) == pytest.approx(flat(facts), abs=1e-3)
+        assert (there["step"], there["message"]) == (view.step, "")
+
+
+SEARCHES = [
+    {"beams": beams, "alpha": alpha}
+    for beams, alpha in ((4, 0.0), (5, 1.4), (1, 0.6), (2, 3.0), (8, 0.0), (3, 0.6), (5, 0.6))
+]
+
+
+@pytest.mark.parametrize("kind", ["attention", "beam", "journey"])
+def test_a_saved_page_with_its_model_answers(opened, browser, tmp_path, kind):
+    """From disk, alone in its folder, under the page's own law that nothing may be loaded."""
+    translator = load_small(0)
+    view = {
+        "attention": lambda: AttentionView(translator.record(TEXT), run=translator.record),
+        "beam": lambda: BeamView.search(translator, TEXT),
+        "journey": lambda: JourneyView(translator, TEXT),
+    }[kind]()
+    view.save(tmp_path / "view.html", model=program(SMALL))
+    page = browser.new_page()
+    watch = lab.Watch(page)
+    page.goto((tmp_path / "view.html").as_uri())
+    page.get_by_label("Your sentence").fill("Two dogs.")
+    page.get_by_text("Translate", exact=True).click()
+    [best] = translator.translate(["Two dogs."], beams=5 if kind == "beam" else 1)
+    if kind == "beam":
+        best = " ".join(
+            [*translator.tokenizer.readable(translator.tokenizer.encode(best)), "[EOS]"]
+        )
+    page.get_by_text(best).first.wait_for(timeout=20_000)
+    assert (watch.errors, watch.outside) == ([], [])
+    page.close()
+
+
 SIZES = [
     {},  # the small model that ships, pre-norm, in float16; the others are untrained, in float32
     {"norm_first": False, "positions": "learned", "d_k": 7, "d_v": 5, "num_heads": 3},
@@ -187,7 +239,6 @@ SIZES = [
 
 @pytest.mark.parametrize("sizes", SIZES)
 def test_every_kind_of_model_has_every_number(opened, tmp_path, sizes):
-    journey = pytest.importorskip("tutor.views.journey")
     translator, folder = load_small(0), SMALL
     if sizes:
         config = {"vocab_size": 2000, "d_model": 30, "d_ff": 40, "num_layers": 2, "max_len": 40}
@@ -195,7 +246,7 @@ def test_every_kind_of_model_has_every_number(opened, tmp_path, sizes):
         model = Transformer(TransformerConfig(**config | sizes))
         translator, folder = Translator(model, translator.tokenizer), tmp_path / "model"
         translator.save(folder)
-    page, view = opened(folder), journey.JourneyView(translator, TEXT)
+    page, view = opened(folder), JourneyView(translator, TEXT)
     last = translator.model.config.num_layers - 1
     changes = {"encoder.0.self": 0, "encoder.0.ff": 1.5, f"decoder.{last}.cross.head.0": -1.0,
                f"decoder.{last}.cross": 0.5, "decoder.0.self": 1, "decoder.0.ff": 0}  # fmt: skip
