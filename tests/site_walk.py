@@ -128,9 +128,16 @@ def asleep(page, view):
     return "no key changes it"
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """A server that says nothing."""
+
+    def log_message(self, *arguments):
+        pass
+
+
 def first_text(browser, site):
     """Seconds until the largest chapter shows text over a slow line: the best of three visits."""
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=site)
+    handler = functools.partial(Quiet, directory=site)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         largest = max((site / "notebooks").glob("*.html"), key=lambda path: path.stat().st_size)
