@@ -13,8 +13,8 @@ MENDED = {
     '<th class="head"><p></p></th>': "<td></td>",
     '<div id="search-results">': '<h1>Search</h1>\n<div id="search-results">',
 }
-# Sheets that the first text of a page does not wait for: colours of code, views, what is seldom.
-LATE = re.compile(r'\s*<link rel="stylesheet"[^>]*_static/(?:pygments|views/|styles/furo-ext)[^>]*>')
+# Sheets that the first text of a page does not wait for: colours of code, views, extras.
+LATE = re.compile(r'\s*<link rel="stylesheet"[^>]*/(?:pygments|views/|furo-extensions)[^>]*>')
 UNUSED = "/* Font colors for 8-bit ANSI */"  # in MyST-NB's sheet, to its end: 32 of 43 kB
 LEFT_OUT = (".map", ".inv", ".buildinfo", ".ipynb", "weights.js")  # not kept at the first visit
 

@@ -1,5 +1,5 @@
-// Keeps the whole course in the browser at the first visit, and the model's weights once they were
-// asked for. FILES and VERSION come from the build.
+// Keeps the whole course in the browser at the first visit; weights and notebooks, which are large,
+// once they were asked for. FILES and VERSION come from the build.
 
 addEventListener("install", (event) => {
   event.waitUntil(
@@ -26,11 +26,11 @@ addEventListener("fetch", (event) => {
     const cache = await caches.open(VERSION);
     const kept = await cache.match(event.request, { ignoreSearch: true });
     if (kept) return kept;
-    const address = new URL(event.request.url);
-    if (address.pathname.endsWith("/")) return (await cache.match(address + "index.html")) ?? fetch(event.request);
+    const { href } = new URL(event.request.url);
+    const folder = href.endsWith("/") && (await cache.match(href + "index.html"));
+    if (folder) return folder;
     const found = await fetch(event.request);
-    if (found.ok && address.pathname.endsWith(".weights.js"))
-      await cache.put(event.request, found.clone());
+    if (found.ok) await cache.put(event.request, found.clone());
     return found;
   };
   event.respondWith(answer());

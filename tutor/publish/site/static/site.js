@@ -96,5 +96,11 @@ addEventListener("afterprint", () => {
 // ---- over http the whole course is kept for reading without network
 
 if (location.protocol.startsWith("http") && "serviceWorker" in navigator) {
-  navigator.serviceWorker.register(ROOT + "offline.js");
+  const { serviceWorker } = navigator;
+  serviceWorker.addEventListener("controllerchange", () => {
+    // Weights that came before the worker was there are asked for again, so that it keeps them.
+    for (const { name } of performance.getEntriesByType("resource"))
+      if (name.endsWith(".weights.js")) fetch(name);
+  });
+  serviceWorker.register(ROOT + "offline.js");
 }
