@@ -15,23 +15,26 @@ MENDED = {
 }
 # Sheets that the first text of a page does not wait for: colours of code, views, extras.
 LATE = re.compile(r'\s*<link rel="stylesheet"[^>]*/(?:pygments|views/|furo-extensions)[^>]*>')
+SHEET = re.compile(r'<link rel="stylesheet"[^>]* href="\.\./(_static/[^"?]+)[^>]*>')
 UNUSED = "/* Font colors for 8-bit ANSI */"  # in MyST-NB's sheet, to its end: 32 of 43 kB
 LEFT_OUT = (".map", ".inv", ".buildinfo", ".ipynb", "weights.js")  # not kept at the first visit
 
 
 def finish(site):
     """Go over the pages of the built site, and write `offline.js` at its root."""
+    for path in (site / "_static").glob("mystnb.*.css"):
+        used = path.read_text(encoding="utf-8").partition(UNUSED)[0]
+        path.write_text(used, encoding="utf-8")
     for path in site.rglob("*.html"):
         text = path.read_text(encoding="utf-8")
         for theirs, ours in MENDED.items():
             text = text.replace(theirs, ours)
         late = "".join(LATE.findall(text))
         text = LATE.sub("", text).replace("</body>", f"{late}\n</body>")
+        if path.parent.name == "notebooks":
+            text = with_sheets(text, site)
         path.write_text(OUTSIDE.sub(needs_network, text), encoding="utf-8")
     flatten(site / "_modules" / "index.html")
-    for path in (site / "_static").glob("mystnb.*.css"):
-        used = path.read_text(encoding="utf-8").partition(UNUSED)[0]
-        path.write_text(used, encoding="utf-8")
     worker = (Path(__file__).parent / "static" / "offline.js").read_text(encoding="utf-8")
     (site / "_static" / "offline.js").unlink()  # it must lie above all that it keeps
     files, digest = [], hashlib.sha256()
@@ -42,6 +45,13 @@ def finish(site):
     version = f"course {digest.hexdigest()[:12]}"
     text = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(files)};\n{worker}"
     (site / "offline.js").write_text(text, encoding="utf-8")
+
+
+def with_sheets(text, site):
+    """A long page with its sheets in it: beside it, they would share a slow line with all of it."""
+    head, end, body = text.partition("</head>")
+    head = SHEET.sub(lambda link: f"<style>{(site / link[1]).read_text('utf-8')}</style>", head)
+    return head + end + body
 
 
 def flatten(path):
