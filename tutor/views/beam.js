@@ -3,7 +3,7 @@
 function render({ model, el }) {
   const frame = makeFrame(el, "Beam search");
   const asking = makeAsking(model, (sentence) => ({ sentence, ...model.get("settings") }));
-  const tree = element("div", {});
+  const tree = element("div", { style: "margin-top: 6px" });
   frame.append(asking.node, asking.message, tree);
   let [facts, endTree] = [null, () => {}];
 

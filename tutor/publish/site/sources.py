@@ -109,7 +109,9 @@ notebooks/TEACHING
 
 
 def write_static(folder):
-    """Write the views' scripts and sheets, the model, and what comes from npm with its licence."""
+    """Write the views' scripts and sheets, the models of the chapters' views, and what comes from
+    npm with its licence.
+    """
     (folder / "views").mkdir()
     for name, view in alive.classes().items():
         (folder / "views" / f"{name}.js").write_text(alive.script(view), encoding="utf-8")
@@ -117,8 +119,10 @@ def write_static(folder):
     (folder / "views" / "alone.js").write_text(read_file("alone.js"), encoding="utf-8")
     (folder / "model").mkdir()
     (folder / "model" / "model.js").write_text(page.bundle(), encoding="utf-8")
+    texts = "".join(path.read_text("utf-8") for path in (folder.parent / "notebooks").iterdir())
     for model in alive.MODELS:
-        path = folder / "model" / alive.weights_file(model)
-        path.write_text(page.weights(model), encoding="utf-8")
+        name = alive.weights_file(model)
+        if name in texts:
+            (folder / "model" / name).write_text(page.weights(model), encoding="utf-8")
     shutil.copy(fetch("tokenizers") / "LICENSE", folder / "model" / "LICENSE-tokenizers")
     shutil.copytree(fetch("katex"), folder / "katex")
