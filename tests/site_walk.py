@@ -129,7 +129,11 @@ def asleep(page, view):
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A server that says nothing."""
+    """A server that says nothing, and whose files a browser does not keep by itself."""
+
+    def end_headers(self):
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
 
     def log_message(self, *arguments):
         pass

@@ -257,9 +257,12 @@ def test_read_once_then_without_network(site, address, browser):
 
     page.goto(f"{address}/notebooks/00_start_here.html")
     ask("Two dogs are playing in the snow.")
-    page.evaluate("navigator.serviceWorker.ready")
     weights = f"{address}/_static/model/pretrained.weights.js"
-    page.wait_for_function("async (url) => Boolean(await caches.match(url))", arg=weights)
+    for _ in range(200):
+        if kept := page.evaluate("async (url) => Boolean(await caches.match(url))", weights):
+            break
+        page.wait_for_timeout(100)
+    assert kept
     context.set_offline(True)
     page.reload()
     ask("A woman reads a book.")
