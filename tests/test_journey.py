@@ -13,6 +13,8 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
+from matplotlib.text import Text
 from test_trace import HEADS, PLACES
 
 from tutor import Transformer, TransformerConfig, Translator, load_pretrained
@@ -125,7 +127,10 @@ def test_a_change_and_its_undoing(view):
     assert view.step == len(before["target"]) - 1
     view.begin(TEXT, written=[EOS], scales=OFF)
     assert view.facts["target"] == ["[EOS]"] and view.step == 0 and view.scales == OFF
-    assert "Scaled: decoder.1.cross.head.3 × 0, encoder.0.ff × 0.5." in view.describe()
+    assert (
+        "layer 1, cross-attention, head 3 × 0; encoder layer 0, feed-forward × 0.5."
+        in view.describe()
+    )
     view.begin(TEXT)
     assert view.facts == before
 
@@ -183,17 +188,46 @@ def test_the_reader_hears_of_what_is_odd(view):
 
 
 def test_each_level_has_its_picture(view):
-    places = ["", "encoder.1", "decoder.1.ff", "decoder.1.cross", "decoder.1.cross.head.2"]
+    places = {
+        "": "the whole model",
+        "encoder.1": "encoder layer 1",
+        "decoder.1.ff": "decoder layer 1, feed-forward",
+        "decoder.1.cross": "decoder layer 1, cross-attention",
+        "decoder.1.cross.head.2": "decoder layer 1, cross-attention, head 2",
+    }
     pictures = set()
-    for view.place in places:
+    for view.place, words in places.items():
         pictures.add(view.picture())
-        assert (view.place or "the whole model") in repr(view) and view.place in view.describe()
+        assert f"; {words}, token 1 of 9)" in repr(view) and f" {words}. " in view.describe()
     view.step = 2
     assert len(pictures | {view.picture()}) == len(places) + 1
+    assert "At token 3 of 9 the decoder reads " in view.describe()
     with pytest.raises(ValueError, match="no place 'decoder.4'"):
         view.place = "decoder.4"
     with pytest.raises(ValueError, match="no step 9: there are 9"):
         view.step = 9
+
+
+def test_the_still_shows_what_the_live_view_shows(view):
+    """Lengths as numbers, what was read so far, probabilities; of heads, which column is whose."""
+    view.step, view.place = 2, ""
+    says = texts_of(view)
+    read, lengths = view.facts["read"], view.facts["lengths"]
+    assert set(read[:3]) <= says and read[3] not in says - {token for token, _ in view._shares(8)}
+    shown = {f"{lengths[p]['adds'][2 if p.startswith('decoder') else 0]:.1f}" for p in lengths}
+    assert {x for x in shown if float(x) < 100} <= says
+    assert f"▸ {view.facts['target'][2]}" in says
+    assert f"{view._shares(1)[0][1]:.2f}" in says
+    view.place = "decoder.1.cross"
+    says = texts_of(view)
+    assert set(view.facts["source"]) | {f"head {m}" for m in range(4)} <= says
+    assert {"decoder layer 1, cross-attention", "source token", "token read"} <= says
+
+
+def texts_of(view):
+    """All that is written in its picture."""
+    view.draw(figure := Figure())
+    return {text.get_text() for text in figure.findobj(Text)}
 
 
 def test_a_saved_page_has_every_number_in_two_megabytes(translator, tmp_path):

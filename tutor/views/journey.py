@@ -4,14 +4,13 @@ import math
 import warnings
 
 import torch
-from matplotlib.patches import Rectangle
 from traitlets import Dict, Int, Unicode, validate
 
 from tutor.decoding import most_probable, write
-from tutor.figures import COLOURS
 from tutor.text.tokenizer import BOS, EOS, SPECIAL, UNK
 from tutor.trace import check_scales, heads_of, scaled, sub_layers, trace
 from tutor.views.base import READERS, Table, View, read_file, script
+from tutor.views.journey_still import as_share, draw_journey, in_words
 
 PARTS = ("_source", "_parts", "_words", "_map", "_next", "_layer", "_head", "_changes", "")
 TOP = 12  # the most probable tokens that the page gets for each step
@@ -23,9 +22,9 @@ class JourneyView(View):
     translator: has `model` (a Transformer), `tokenizer` and `encode`, as `tutor.Translator` has.
     text: one str. written: ids of the first tokens of the translation, chosen by the reader; the
     model goes on greedily. scales: a dict from place to factor, 0 switches off; see `tutor.trace`.
-    step: which written token is looked at. place: the level that is looked at, "" (the whole
-    model), a layer ("encoder.0"), a sub-layer ("decoder.2.cross") or a head of it
-    ("decoder.2.cross.head.3").
+    step: which written token is looked at, from 0 (the view says "token 1"). place: the level that
+    is looked at, "" (the whole model), a layer ("encoder.0"), a sub-layer ("decoder.2.cross") or a
+    head of it ("decoder.2.cross.head.3").
 
     The attributes `text`, `written`, `scales`, `step` and `place` follow the reader's choice;
     `numbers(name)` are those of the run that is shown, and `begin` starts another.
@@ -249,17 +248,17 @@ class JourneyView(View):
         return [(token, math.exp(logit - log_sum_exp)) for token, _, logit in top]
 
     def _where(self):
-        return self.place or "the whole model"
+        return in_words(self.place) if self.place else "the whole model"
 
     def _scaled(self):
-        return ", ".join(f"{place} × {factor:g}" for place, factor in self.scales.items())
+        return "; ".join(f"{in_words(place)} × {x:g}" for place, x in self.scales.items())
+
+    def _at(self):
+        return f"token {self.step + 1} of {len(self.facts['target'])}"
 
     def __repr__(self):
         facts = self.facts
-        return (
-            f"JourneyView({facts['text']!r}; {self._where()}, step {self.step}; "
-            f"{len(facts['source'])} source and {len(facts['target'])} target tokens)"
-        )
+        return f"JourneyView({facts['text']!r}; {self._where()}, {self._at()})"
 
     def title(self):
         """The heading of the saved page."""
@@ -267,12 +266,13 @@ class JourneyView(View):
 
     def describe(self):
         """The picture in words."""
-        shares = ", ".join(f"{token} {as_percent(share)}" for token, share in self._shares(3))
+        facts = self.facts
+        shares = ", ".join(f"{token} {as_share(share)}" for token, share in self._shares(3))
         changed = f" Scaled: {self._scaled()}." if self.scales else ""
         return (
-            f"{self.text} → {self.facts['translation']}{changed} Shown: {self._where()}. At step "
-            f"{self.step} the decoder reads {self.facts['read'][self.step]}; most probable next: "
-            f"{shares}."
+            f"{facts['text']} → {facts['translation']}{changed} Shown: {self._where()}. At "
+            f"{self._at()} the decoder reads {facts['read'][self.step]} and writes "
+            f"{facts['target'][self.step]}; most probable: {shares}."
         )
 
     def table(self):
@@ -284,129 +284,7 @@ class JourneyView(View):
 
     def draw(self, figure):
         """Draw the level that is looked at, and the probabilities of the next token."""
-        if self.place:
-            self._draw_place(figure)
-        else:
-            figure.set_size_inches(10.5, 4.2)
-            left, right = figure.subplots(1, 2, width_ratios=[8, 2])
-            self._draw_model(left)
-            self._draw_next(right)
-        if self.scales:
-            figure.suptitle(f"scaled: {self._scaled()}", fontsize=10)
-
-    def _draw_place(self, figure):
-        """A layer, a sub-layer or a head as maps, beside the next token."""
-        S, T = len(self.facts["source"]), len(self.facts["target"])
-        if self.place.endswith(("self", "cross")) or ".head." in self.place:
-            draw = self._draw_heads
-        else:
-            draw = self._draw_lengths
-        width = 0.3 * max(S, T) + 3
-        figure.set_size_inches(width + 3.2, 0.3 * max(T, 12) + 2)
-        left, right = figure.subplots(1, 2, width_ratios=[width, 3])
-        image, what = draw(left)
-        figure.colorbar(image, ax=left, label=what, shrink=0.7, pad=0.02, location="bottom")
-        left.tick_params(labelsize=8, length=0)
-        self._draw_next(right)
-
-    def _draw_next(self, right):
-        """The probabilities of the next token as bars."""
-        tokens, shares = zip(*self._shares(8), strict=True)
-        bars = right.barh(range(len(tokens)), shares, color=COLOURS[0])
-        right.bar_label(bars, [as_percent(share) for share in shares], fontsize=8, padding=3)
-        right.set_yticks(range(len(tokens)), tokens)
-        right.set(xlim=(0, 1.2), xticks=(0, 0.5, 1), xlabel="probability")
-        right.spines["bottom"].set_bounds(0, 1)
-        right.set_title(f"next token, step {self.step}", fontsize=10)
-        right.invert_yaxis()
-        right.spines[["top", "right"]].set_visible(False)
-        right.tick_params(labelsize=8, length=0)
-
-    def _draw_model(self, ax):
-        """The way from left to right: source, encoder, memory, decoder, with what each adds."""
-        facts, layers = self.facts, self.facts["config"]["layers"]
-        lengths = facts["lengths"]
-        sides = (("encoder", 0, 0, COLOURS[0]), ("decoder", layers + 0.6, self.step, COLOURS[1]))
-        at = {side: position for side, _, position, _ in sides}
-        longest = max(lengths[p]["adds"][at[p.partition(".")[0]]] for p in lengths)
-        ax.set(xlim=(-1.3, 2 * layers + 1), ylim=(3.3, -0.5))
-        ax.set_axis_off()
-        frame = {"fill": False, "edgecolor": "#808080"}
-        for side, first, position, colour in sides:
-            token = facts["source" if side == "encoder" else "read"][position]
-            ax.text(first, -0.3, f"{side}: adds to the vector of {token}", fontsize=9)
-            for layer in range(layers):
-                kinds = [k for k in ("self", "cross", "ff") if f"{side}.{layer}.{k}" in lengths]
-                ax.text(first + layer + 0.45, -0.05, f"layer {layer}", fontsize=8, ha="center")
-                for i, kind in enumerate(kinds):
-                    high = 3 / len(kinds)
-                    x, y = first + layer, i * high + 0.05
-                    adds = lengths[f"{side}.{layer}.{kind}"]["adds"][position]
-                    ax.add_patch(Rectangle((x, y), 0.9, high - 0.1, **frame))
-                    ax.text(x + 0.06, y + 0.3, f"{kind} {adds:.0f}", fontsize=8)
-                    ax.add_patch(Rectangle((x + 0.06, y + 0.4), 0.78 * adds / longest, 0.14,
-                                           facecolor=colour))  # fmt: skip
-        ax.add_patch(Rectangle((layers + 0.1, 0.05), 0.3, 2.9, **frame))
-        ax.text(layers + 0.25, 1.5, "memory", fontsize=9, rotation=90, ha="center", va="center")
-        shown = facts["source"][:12]
-        for s, token in enumerate(shown):
-            ax.text(-0.15, 0.2 + 3 * s / 12, token, fontsize=8, ha="right",
-                    weight="bold" if s == 0 else "normal")  # fmt: skip
-        if len(facts["source"]) > len(shown):
-            ax.text(-0.15, 0.2 + 3, "…", fontsize=8, ha="right")
-        ax.text(0, 3.25, "Numbers and bars: how long the added vector is.", fontsize=8)
-
-    def _draw_lengths(self, ax):
-        """How long the vectors are that the sub-layers of the place add, position by position."""
-        lengths, side = self.facts["lengths"], self.place.partition(".")[0]
-        longest = max(max(each["adds"]) for each in lengths.values())
-        here = [p for p in lengths if f"{p}.".startswith(f"{self.place}.")]
-        tokens = self.facts["source" if side == "encoder" else "read"]
-        rows = [lengths[place]["adds"] for place in here]
-        image = ax.imshow(rows, vmin=0, vmax=longest, cmap="cividis", aspect="auto")
-        ax.set_xticks(range(len(tokens)), tokens, rotation=90)
-        ax.set_yticks(range(len(here)), [place.partition(".")[2] for place in here])
-        ax.invert_yaxis()  # the way goes up
-        if side == "decoder":
-            mark_step(ax, self.step - 0.5, -0.5, 1, len(here))
-        ax.set_title(self.place, fontsize=10)
-        ax.set_xlabel("source token" if side == "encoder" else "token read")
-        return image, "length of what is added"
-
-    def _draw_heads(self, ax):
-        """The weights of the heads of the place, side by side in one image."""
-        place, _, head = self.place.partition(".head.")
-        A = self.numbers(f"{place}.A")  # (h, T, S)
-        A = A[int(head)][None] if head else A
-        h, T, S = A.shape
-        columns = self.facts[
-            "read" if place.startswith("decoder") and "self" in place else "source"
-        ]
-        rows = self.facts["source" if place.startswith("encoder") else "read"]
-        gaps = torch.nn.functional.pad(A, (0, 1), value=math.nan)  # (h, T, S + 1)
-        mosaic = gaps.transpose(0, 1).flatten(1)[:, :-1]  # (T, h * (S + 1) - 1)
-        image = ax.imshow(mosaic.numpy(), vmin=0, vmax=1, cmap="cividis", aspect="auto")
-        ax.set_yticks(range(T), rows)
-        if place.startswith("decoder"):
-            mark_step(ax, -0.5, self.step - 0.5, mosaic.shape[1], 1)
-        if head:
-            ax.set_xticks(range(S), columns, rotation=90)
-        else:
-            ax.set_xticks([m * (S + 1) + (S - 1) / 2 for m in range(h)], range(h))
-            ax.set_xlabel("head")
-        ax.set_title(self.place, fontsize=10)
-        return image, "weight"
-
-
-def as_percent(share):
-    """A share as a whole number of percent."""
-    return f"{share:.0%}" if share >= 0.005 else "< 1%"
-
-
-def mark_step(ax, x, y, width, height):
-    """An outline round the row or column of the step, legible on every colour."""
-    for colour, lw in (("white", 3), ("black", 1.2)):
-        ax.add_patch(Rectangle((x, y), width, height, fill=False, color=colour, lw=lw))
+        draw_journey(self, figure)
 
 
 def check_list_of_ids(ids, first, end):
