@@ -7,6 +7,7 @@ import torch
 from traitlets import Bool, Dict, Int, Unicode
 
 from tutor.decoding import ALPHA, beam_search
+from tutor.figures.page import INK, LINE
 from tutor.views.base import READERS, Table, View, as_written, asked, script
 
 
@@ -166,37 +167,50 @@ class BeamView(View):
         )
 
     def draw(self, figure):
-        """Draw the tree, a row for every step: its text stays legible, however long the search."""
-        fates = self.fates()
-        figure.set_size_inches(1.3 * max(map(len, fates)) + 0.6, 0.5 * len(fates) + 0.3)
+        """Draw the tree, a column for every step and the best on top, as wide as its tokens."""
+        fates, tall = self.fates(), 0.55  # of a row; all in inches
+        marked = [
+            [STYLES[fate]["mark"] + c.token for fate, c in zip(*column, strict=True)]
+            for column in zip(fates, self.steps, strict=False)
+        ]
+        wide = [max(0.62, 0.075 * max(map(len, texts)) + 0.28) for texts in marked]
+        x = [sum(wide[:i]) + wide[i] / 2 for i in range(len(wide))]
+        rows = max(map(len, fates))
+        figure.set_size_inches(sum(wide) + 0.4, tall * rows + 1)
         ax = figure.add_subplot()
+        ax.set(xlim=(0, sum(wide)), ylim=(rows - 0.5, -0.5))
         won = []
         if self.step == len(self.steps) - 1 and self.facts["winner"]:
             won = self.path(*self.facts["winner"])
-        for i, candidates in enumerate(self.steps[: self.step + 1]):
-            for j, candidate in enumerate(candidates):
-                style = STYLES[fates[i][j]]
+        for i, texts in enumerate(marked):
+            for j, text in enumerate(texts):
+                candidate, line = self.steps[i][j], STYLES[fates[i][j]]["line"]
                 if i:
-                    line = STYLES["best" if (i, j) in won else fates[i][j]]["line"]
-                    ax.plot([candidate.parent, j], [i - 1, i], **line)
-                box = {"boxstyle": "round,pad=0.3", "facecolor": "white", **style["line"]}
+                    style = STYLES["best"]["line"] if (i, j) in won else line
+                    ax.plot([x[i - 1], x[i]], [candidate.parent, j], **style)
+                box = {"boxstyle": "round,pad=0.25", "facecolor": "white", **line}
                 box["edgecolor"] = box.pop("color")
                 ax.text(
-                    j, i, style["mark"] + candidate.token, bbox=box, fontsize=10, clip_on=False,
-                    ha="center", va="center", color=style["line"]["color"],
+                    x[i], j, f"{text}\n{as_written(candidate.score)}", bbox=box, fontsize=10,
+                    ha="center", va="center", linespacing=1.3,
                 )  # fmt: skip
-        ax.set(xlim=(-0.5, max(map(len, fates)) - 0.5), ylim=(len(fates) - 0.5, -0.5))
-        ax.set_yticks(range(len(fates)))
-        ax.set_xticks([])
-        ax.set_ylabel("step")
+        ax.set_xticks(x, range(len(x)), fontsize=10)
+        ax.set_yticks([])
+        ax.tick_params(length=0)
+        ax.xaxis.tick_top()
+        ax.xaxis.set_label_position("top")
+        ax.set_xlabel("step", fontsize=10)
         ax.spines[:].set_visible(False)
+        legend = ", ".join(f"{s['mark']}{fate}" for fate, s in STYLES.items() if s["mark"])
+        words = f"In a box: the token, and the score of the sentence so far.\n{legend}"
+        figure.supxlabel(words, fontsize=10, x=0.02, ha="left")
 
 
 STYLES = {
-    "live": {"mark": "", "line": {"color": "black", "linewidth": 1}},
-    "finished": {"mark": "■ ", "line": {"color": "black", "linewidth": 1}},
-    "best": {"mark": "★ ", "line": {"color": "black", "linewidth": 2.5}},
-    "pruned": {"mark": "✕ ", "line": {"color": "0.5", "linewidth": 1, "linestyle": "--"}},
+    "live": {"mark": "", "line": {"color": INK, "linewidth": 1}},
+    "finished": {"mark": "■ ", "line": {"color": INK, "linewidth": 1}},
+    "best": {"mark": "★ ", "line": {"color": INK, "linewidth": 2.5}},
+    "pruned": {"mark": "✕ ", "line": {"color": LINE, "linewidth": 1.2, "linestyle": "--"}},
 }
 
 
