@@ -16,11 +16,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 from PIL import Image
 
 from tutor import Recording, beam_search, load_pretrained, record_attention
 from tutor.attention import compute_attention_matrix, slice_vertically
 from tutor.decoding import Pool, best_of, grow, length_penalty, most_probable
+from tutor.publish.site import alive
 from tutor.text.tokenizer import BOS, EOS
 from tutor.views import (
     AttentionView,
@@ -32,7 +34,7 @@ from tutor.views import (
     SoftmaxView,
     base,
 )
-from tutor.views.base import STATE, WIDGET_VIEW, Table
+from tutor.views.base import STATE, TO_RUN, WIDGET_VIEW, Table
 
 SIZES = {"encoder": (2, 3), "decoder": (1, 4), "cross": (3, 2)}  # layers and heads, all different
 ALL_SIZES = SIZES | {"length": (3, 2)}
@@ -122,6 +124,8 @@ def test_a_picture_with_words_stands_before_the_live_view(view, monkeypatch):
         assert min(picture.size) > 100 and len(picture.convert("L").getcolors()) > 10
     [again, _] = shown(view, monkeypatch)
     assert again == still
+    assert TO_RUN in still["text/html"]
+    assert TO_RUN not in alive.as_html(json.loads(still[STATE]), still["text/html"])
 
 
 def test_table_shows_itself_as_text_and_html(view):
@@ -386,6 +390,11 @@ def test_fates_in_a_tree():
     assert view.fates() == [["live", "pruned"], ["live", "finished", "pruned"], ["best", "live"]]
     view.step = 0
     assert view.fates() == [["live", "live"]]
+    view.step = 2
+    view.draw(figure := Figure())
+    at = {text.get_text(): text.get_position() for text in figure.axes[0].texts}
+    (start, top), (later, lower), (end, first) = at["a\n−1"], at["■ .\n−3"], at["★ .\n−2.50"]
+    assert start < later < end and top == first == 0 < lower  # columns are steps, the best on top
     with pytest.raises(ValueError, match="goes on from candidate 3, which is not there"):
         BeamView([steps[0], [(3, "x", -1, -1, -1)]])
     with pytest.raises(ValueError, match="no step 3: there are 3"):

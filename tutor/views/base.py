@@ -34,6 +34,11 @@ STATE = "application/x-tutor-view"  # {"view": class, "state": traits}, from whi
 # Traits that the reader changes. The kernel does not answer with what it was told: such an answer,
 # coming late, would undo what the reader has done since.
 READERS = {"sync": True, "echo_update": False}
+# Below a picture, for readers who are asked to press what only the live view has.
+TO_RUN = (
+    "<p><small>A still picture: run the cells up to this one, and a live view takes its place, for "
+    "pointer and keyboard.</small></p>"
+)
 # In a notebook that is opened again, JupyterLab says "Error displaying widget" where the live view
 # stood. The picture above it is enough.
 NO_ERROR = (
@@ -97,11 +102,15 @@ class View(anywidget.AnyWidget):
         return png.getvalue()
 
     def still(self):
-        """The view as it stands, as HTML that a saved notebook keeps: light and dark, with alt."""
+        """The view as it stands, as HTML that a saved notebook keeps: light and dark, with alt.
+
+        The live view hides it, and so the line below it that says how to get one.
+        """
         figure = Figure(layout="constrained")
         self.draw(figure)
         drawn = img(figure, self.describe())
-        return f'<div class="tutor-still" data-view="{self._still}">{drawn}</div>{NO_ERROR}'
+        mark = f'class="tutor-still" data-view="{self._still}"'
+        return f"<div {mark}>{drawn}{TO_RUN}</div>{NO_ERROR}"
 
     def _ipython_display_(self):
         """Two outputs: the picture, and the view, which hides it and which no file can keep."""

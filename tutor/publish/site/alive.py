@@ -8,7 +8,7 @@ from tutor import views
 from tutor.models import PRETRAINED, small
 from tutor.publish.notebooks import BuildError
 from tutor.translator import Translator
-from tutor.views.base import EXPORT, STATE, View, as_json
+from tutor.views.base import EXPORT, STATE, TO_RUN, View, as_json
 
 MODELS = (PRETRAINED, *(small.FOLDER / f"seed{seed}" for seed in small.SEEDS))
 
@@ -99,7 +99,7 @@ def as_html(shown, picture):
     return (
         f'<div class="course-view" data-view="{shown["view"]}"{model}>'
         f'<script type="application/json">{text}</script>'
-        f"<noscript>{picture}</noscript></div>"
+        f"<noscript>{picture.replace(TO_RUN, '')}</noscript></div>"  # no cell is run here
     )
 
 
