@@ -413,7 +413,7 @@ def another_form(got, wanted):
         for i, pair in enumerate(zip(got, wanted, strict=True)):
             form = another_form(*pair)
             if form:
-                return f"{a_kind(got)} whose item {i} is {form}"
+                return f"{a_kind(got)} whose {item(wanted, i)} is {form}"
     elif isinstance(wanted, bool | str | dict | set) or wanted is None:
         if a_kind(plain(got)) != a_kind(wanted):
             return f"{a_kind(got)}; {a_kind(wanted)} is wanted"
@@ -439,7 +439,7 @@ def another_value(got, wanted, tolerance):
         for i, pair in enumerate(zip(got, wanted, strict=True)):
             value = another_value(*pair, tolerance)
             if value:
-                return f"in item {i} {value}"
+                return f"in {item(wanted, i)} {value}"
         return None
     try:
         if isinstance(wanted, float):
@@ -491,6 +491,12 @@ def sort_of(tensor):
     return "a float dtype" if tensor.is_floating_point() else "an integer dtype"
 
 
+def item(wanted, i):
+    """What an item of a result is called: by its name where the reference returns a NamedTuple."""
+    fields = getattr(wanted, "_fields", None)
+    return f"`{fields[i]}`" if fields else f"item {i}"
+
+
 def not_the_same(got, wanted):
     """Two values with as many digits as it takes to see that they differ."""
     for digits in (4, 8, 17):
@@ -518,11 +524,31 @@ def describe(names, case):
             said.append(f"{name} of shape {tuple(argument.shape)}")
         elif isinstance(argument, torch.Tensor):
             said.append(f"{name} = {rounded(argument.tolist())}")
+        elif isinstance(argument, list | tuple) and holds_tensors(argument):
+            said.append(f"{name} = {with_shapes(argument)}")
         elif callable(argument):
             said.append(f"a {type(argument).__name__} as {name}")
         else:
             said.append(f"{name} = {number_of(argument)}")
     return ", ".join(said) or "no arguments"
+
+
+def holds_tensors(value):
+    if isinstance(value, list | tuple):
+        return any(map(holds_tensors, value))
+    return isinstance(value, torch.Tensor)
+
+
+def with_shapes(value):
+    """Lists of tensors: floats by their shapes, a few whole numbers in full."""
+    if isinstance(value, list | tuple):
+        inside = ", ".join(map(with_shapes, value))
+        return f"[{inside}]" if isinstance(value, list) else f"({inside})"
+    if not isinstance(value, torch.Tensor):
+        return number_of(value)
+    if is_float(value) or value.numel() > SMALL:
+        return f"a tensor of shape {tuple(value.shape)}"
+    return rounded(value.tolist())
 
 
 def rounded(numbers):

@@ -23,13 +23,14 @@ captions were drawn independently of each other; the grammar itself needs 19.47 
 | run | | nats a caption |
 |---|---|---|
 | 1 | as on the page | 20.94 |
-| 2 | rows packed **without** the document mask, in training and in the test | 21.59 |
+| 2 | rows packed **without** the document mask, positions that run on through a row, in training \
+and in the test | 21.59 |
 | 3 | no causal mask | 0.03 |
 | 4 | trained on 1,000 captions, the 300 among them | 7.23 |
 
 **Explain** in four to six sentences. No model can be below the entropy: so why are runs 3 and 4?
 Run 2 also sees what it should not see: why is it *not* below? Its loss would alarm nobody, so by
-what would you find its fault?""",
+what would you find its fault? (Why run 2 is a little above run 1 is not asked.)""",
     hints=(
         "The floor holds under two conditions: what may the model have seen of this caption when "
         "it predicts a word, and what in its training?",
@@ -76,6 +77,34 @@ Run 3 copies the word. Run 4 knows the captions by heart. With more training, ru
 below the entropy, and run 2 after it.
 """
 ''': "No training leads below it",
+        '''\
+below_the_floor = """
+The entropy was measured on 300 captions only, so runs can be below by luck. Run 2 is above, so its
+mask works. I would look at a larger test set.
+"""
+''': "about independent neighbours",
+        '''\
+below_the_floor = """
+Run 3 sees the future. Run 4 has seen the captions. Run 2 has the causal mask, so it cannot cheat.
+Nothing is wrong with run 2 at all, the loss is fine.
+"""
+''': "about independent neighbours",
+        '''\
+below_the_floor = """
+Run 3 and 4 are below because they are overfitted. I would look at the training curve of run 2.
+"""
+''': "Overfitting raises",
+        '''\
+below_the_floor = """
+Runs 3 and 4 cheat. Run 2 is not below because it was trained for too few steps; with more steps it
+would be lower. I would look at the training curve.
+"""
+''': "No training leads below it",
+        '''\
+below_the_floor = """
+Runs 3 and 4 cheat. Run 2 needs more steps, with which it would be lower than the entropy too.
+"""
+''': "No training leads below it",
     },
     right=(
         '''\
@@ -108,7 +137,10 @@ is zero between documents would show that they are apart.
         (
             r"\b(above|over) the (floor|entropy)\b[^.;]{0,30}\b(shows?|proves?|means?) that "
             r"(it|run 2|its|the) [^.;]{0,40}\b(kept apart|is (sound|correct|all right|"
-            r"right|fine))\b",
+            r"right|fine))\b"
+            r"|\b(so|thus|hence|therefore),? (its|the|run 2['’]s) (document )?mask "
+            r"(works|is (sound|correct|all right|right|fine))\b"
+            r"|(?P<own>\bnothing is wrong with (run 2|it|its mask)\b)",
             "A leak that tells only about independent neighbours cannot lower the loss: being "
             "above the floor proves nothing about the mask.",
         ),
@@ -121,9 +153,19 @@ is zero between documents would show that they are apart.
         ),
         (
             r"\b(more|longer) (training|steps)\b[^.;]{0,50}\b(gets?|falls?|comes?|goes?|leads?|be) "
-            r"(also )?(below|under) (it|the (floor|entropy))\b",
+            r"(also )?(below|under) (it|the (floor|entropy))\b"
+            r"|(?P<own>\bmore (steps|training)\b[^.;]{0,30}\b(would|will|could) (also )?"
+            r"(be|get|fall|come) (lower than|below|under) the (entropy|floor)\b"
+            r"|\brun 2\b[^.]{0,30}\bnot below (because|as|since)\b[^.]{0,40}"
+            r"\btoo few steps\b[^.]*)",
             "The entropy is a floor on new captions. No training leads below it, only an answer "
             "that is seen or remembered.",
+        ),
+        (
+            r"\b(run 3|runs 3 and 4|run 3 and (run )?4|both|they)\b[^.;]{0,40}"
+            r"\b(are|is|have|has|were|was)( been)? (also )?over-?fit(ted)?\b",
+            "Overfitting raises the loss on *new* captions. Run 3 sees the word that it has to "
+            "predict; run 4 is tested on captions of its training.",
         ),
     ),
     rubric="""\

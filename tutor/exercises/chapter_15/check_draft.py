@@ -1,5 +1,8 @@
 """A small model drafts, a large one checks."""
 
+from typing import NamedTuple
+from unittest.mock import ANY
+
 import torch
 
 from tutor.check.exercise import WRITE, Exercise
@@ -41,6 +44,14 @@ KEEP = (
         "is p / (p + q), smaller than it may be: where p is larger than q nothing need be refused.",
         lambda p, q: p / (p + q),
     ),
+    (
+        "is 0 or 1. That refuses every token which is offered too often, even by a little.",
+        lambda p, q: (p > q).to(p.dtype),
+    ),
+    (
+        "is 1 - |p - q|. It must bring q * keep down to p, so it is a ratio, not a difference.",
+        lambda p, q: 1 - (p - q).abs(),
+    ),
 )
 REST = (
     ("", _rest),
@@ -72,6 +83,14 @@ REST = (
         lambda p, q: _normal((p / q) * (p > q)),
     ),
     (
+        "is made of (p - q) / p. Missing is a difference, not a ratio.",
+        lambda p, q: _normal(((p - q) / p).clamp(min=0)),
+    ),
+    (
+        "is made of (p - q) / p. Missing is a difference, not a ratio; and it must sum to 1.",
+        lambda p, q: ((p - q) / p).clamp(min=0),
+    ),
+    (
         "is made of 1 - keep, which is large where tokens come too often. Draw those that lack.",
         lambda p, q: _normal(1 - _keep(p, q)),
     ),
@@ -84,6 +103,25 @@ REST = (
         lambda p, q: (p - q).clamp(min=0) / torch.minimum(p, q).sum(),
     ),
 )
+
+
+class Scheme(NamedTuple):
+    keep: torch.Tensor
+    rest: torch.Tensor
+    comes_out: torch.Tensor  # with which probability each token does; NaN for an unlawful scheme
+
+
+def _scheme(answer, p, q):
+    """An answer, and what it makes of the draft."""
+    result = answer(p, q)
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        return result
+    keep, rest = result
+    if any(not isinstance(x, torch.Tensor) or x.shape != p.shape for x in result):
+        return Scheme(keep, rest, p)  # the form of these two is named
+    lawful = (keep >= 0).all() & (keep <= 1).all() & (rest >= 0).all()
+    comes_out = q * keep + (1 - (q * keep).sum()) * rest  # (V,)
+    return Scheme(keep, rest, comes_out if lawful else torch.full_like(p, torch.nan))
 
 
 def _mistakes():
@@ -166,11 +204,16 @@ def check_draft(p, q):
     return keep, missing / missing.sum()
 ''',
     because="The sum of min(p, q) is the share of drafts that are kept. The nearer the small "
-    "model, the faster the large one; and never does the distribution change.",
+    "model, the faster the large one; and the distribution never changes.",
     reference=lambda p, q: (_keep(p, q), _rest(p, q)),
     cases=_cases_of_distributions,
+    call=_scheme,
     mistakes=(
         *_mistakes(),
+        (
+            "The distribution is right; `keep` can be larger.",
+            lambda p, q: Scheme(ANY, ANY, p),
+        ),
         ("`keep` comes first, `rest` second.", lambda p, q: (_rest(p, q), _keep(p, q))),
         ("Return both, `keep` and `rest`.", lambda p, q: _keep(p, q)),
     ),
@@ -234,6 +277,23 @@ def check_draft(p, q):
 def check_draft(p, q):
     return torch.clamp(p / q, max=1.0), (p - q).abs() / (p - q).abs().sum()
 """: "|p - q|",
+        """\
+def check_draft(p, q):
+    return torch.zeros_like(p), p
+""": "`keep` can be larger",
+        """\
+def check_draft(p, q):
+    return p / q / (p / q).max(), p
+""": "`keep` can be larger",
+        """\
+def check_draft(p, q):
+    return 1 - (p - q).abs(), torch.relu(p - q) / torch.relu(p - q).sum()
+""": "so it is a ratio",
+        """\
+def check_draft(p, q):
+    rest = ((p - q) / p).relu()
+    return torch.clamp(p / q, max=1.0), rest / rest.sum()
+""": "a difference, not a ratio",
     },
     right=(
         """\

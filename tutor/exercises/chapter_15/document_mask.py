@@ -69,6 +69,19 @@ def document_mask(documents):
             "This hides the token's own document, and not the others.",
             lambda documents: _mask(torch.zeros_like(documents)) | ~_others(documents),
         ),
+        (
+            "`<` hides documents with a larger number alone: those before it, and later tokens of "
+            "its own, are seen.",
+            lambda documents: documents[:, None] < documents,
+        ),
+        (
+            "`>` hides documents with a smaller number alone: what comes later is seen.",
+            lambda documents: documents[:, None] > documents,
+        ),
+        (
+            "Numbers need not grow: in the last row padding has the number 0. Compare with `!=`.",
+            lambda documents: _mask(torch.zeros_like(documents)) | (documents[:, None] > documents),
+        ),
     ),
     wrong={
         """\
@@ -87,6 +100,18 @@ def document_mask(documents):
 def document_mask(documents):
     return ~(causal_mask(len(documents)) | (documents[:, None] != documents[None, :]))
 """: "upside down",
+        """\
+def document_mask(documents):
+    return documents[:, None] < documents[None, :]
+""": "with a larger number alone",
+        """\
+def document_mask(documents):
+    return torch.gt(documents[:, None], documents)
+""": "with a smaller number alone",
+        """\
+def document_mask(documents):
+    return causal_mask(len(documents)) | (documents[:, None] > documents)
+""": "need not grow",
     },
     right=(
         """\

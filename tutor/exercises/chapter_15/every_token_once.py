@@ -210,7 +210,8 @@ def every_token_once(nats_of, ids, width, stride):
             _one_too_few,
         ),
         (
-            "You move on by one token each time, whatever stride is.",
+            "You move on by one token each time, whatever stride is, so tokens see more than the "
+            "first window gives them.",
             _with_stride(lambda width, stride: 1),
         ),
         (

@@ -122,8 +122,8 @@ def _batch(*lengths, V=6, scale=1.0):
 
 
 def _cases_of_batches():
+    yield ([_batch(3, 1), _batch(2)],)  # with padding, so that the example shows every fault
     yield ([_batch(2), _batch(1)],)
-    yield ([_batch(3, 1), _batch(2)],)
     yield ([_batch(5, 2, 1, V=9), _batch(4, 4, V=9, scale=2.0), _batch(1, V=9, scale=3.0)],)
 
 

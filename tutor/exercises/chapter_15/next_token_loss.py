@@ -1,5 +1,7 @@
 """The loss of a text that is its own answer."""
 
+import math
+
 import torch
 from torch.nn import functional as F
 
@@ -11,7 +13,8 @@ def _loss(Z, ids):
 
 
 def _cases_of_texts():
-    for T, V in [(2, 3), (5, 4), (7, 9)]:
+    yield torch.randn(3, 4), torch.tensor([2, 0, 3])  # all different, so that a shift is seen
+    for T, V in [(5, 4), (7, 9)]:
         yield torch.randn(T, V), torch.randint(V, (T,))
 
 
@@ -35,7 +38,7 @@ that are predicted.""",
     ),
     stub='''\
 def next_token_loss(Z, ids):
-    """Z: (T, V_size) logits. ids: (T), the text that was read. Returns a number, in nats."""
+    """Z: (T, V_size) logits. ids: (T), the text that was read. Returns a tensor (), in nats."""
     ...  # one line, with F.cross_entropy
 ''',
     solution="""\
@@ -70,6 +73,18 @@ def next_token_loss(Z, ids):
             "The sign is wrong: a loss is the negative of a log-probability.",
             lambda Z, ids: -_loss(Z, ids),
         ),
+        (
+            "`F.cross_entropy` takes the softmax itself: give it the logits.",
+            lambda Z, ids: F.cross_entropy(Z[:-1].softmax(-1), ids[1:]),
+        ),
+        (
+            "This is the perplexity, e to the loss. Return the loss.",
+            lambda Z, ids: _loss(Z, ids).exp(),
+        ),
+        (
+            "These are bits, for you divide by log 2. Return nats.",
+            lambda Z, ids: _loss(Z, ids) / math.log(2),
+        ),
     ),
     wrong={
         """\
@@ -88,6 +103,18 @@ def next_token_loss(Z, ids):
 def next_token_loss(Z, ids):
     return F.cross_entropy(Z[:-1], ids[1:], reduction="sum")
 """: "not the sum",
+        """\
+def next_token_loss(Z, ids):
+    return F.cross_entropy(F.softmax(Z[:-1], dim=1), ids[1:])
+""": "the softmax itself",
+        """\
+def next_token_loss(Z, ids):
+    return torch.exp(F.cross_entropy(Z[:-1], ids[1:]))
+""": "the perplexity",
+        """\
+def next_token_loss(Z, ids):
+    return F.cross_entropy(Z[:-1], ids[1:]) * math.log2(math.e)
+""": "These are bits",
     },
     right=(
         """\

@@ -77,9 +77,9 @@ that of a token, as always:
 (`[EOS]` is among the tokens of a caption.) The grammar itself needs {ENTROPY} nats for one of
 these captions, and a caption has {BYTES} bytes.
 
-**Predict** three things: which model knows the language best; how many *nats a caption* it is above
-the entropy; and its *bits a byte* (1 bit is $\\log 2$ nats). In this last measure papers compare
-models whose tokenizers differ. Two decimals will do.""",
+**Work out** three things: which model knows the language best; how many *nats a caption* it is
+above the entropy; and its *bits a byte* (1 bit is $\\log 2$ nats). In this last measure papers
+compare models whose tokenizers differ. Two decimals, please.""",
     hints=(
         "A token of A is a letter, one of C often a word. Among how many things must each choose "
         "to write a whole caption?",
@@ -114,6 +114,7 @@ same_captions = ("C", nats - 19.47, nats / math.log(2) / 44.1)
             "caption. Work out the nats a caption of all three.",
             ("B", ANY, ANY),
         ),
+        ("C it is, and you round too much. Two decimals, please.", ("C", _RIGHT[1], 0.7)),
         (
             "C it is. But its perplexity is times the tokens here: take the logarithm first, which "
             "makes nats of it.",
@@ -202,6 +203,7 @@ same_captions = ("C", nats - 19.47, nats / math.log(2) / 44.1)
         'same_captions = ("C", 1.52, 20.99 / 0.6931)\n': "bits a caption",
         'same_captions = ("C", 1.52, 1.52 / 0.6931 / 44.1)\n': "all nats",
         'same_captions = ("C", -1.52, 0.69)\n': "turned over",
+        'same_captions = ("C", 1.5, 0.7)\n': "Two decimals",
     },
     right=(
         'same_captions = ["C", 1.52, 0.69]\n',
