@@ -1065,7 +1065,8 @@ def decoder_alone():
     p.text(95, 128, "memory, source", size=13)
     p.text(95, 146, "(N, S, d_model)", size=13)
     p.arrow((170, 185), (218, 185))
-    cross(p, 220, 160, 230, 50)
+    cross(p, 224, 167, 36, 36)  # on both sides of the name, so that it can be read
+    cross(p, 410, 167, 36, 36)
     cross(p, 20, 160, 150, 50)
     p.arrow((480, 185), (575, 185))
     p.text(527, 166, "no source", size=13, italic=True)

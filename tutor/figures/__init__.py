@@ -20,6 +20,7 @@ from tutor.figures.curves import (
     lengths,
     loss_panels,
     magnitudes,
+    samples,
 )
 from tutor.figures.maps import heat_map, heat_maps, in_words, marks, position_tables, what_moves
 from tutor.figures.page import (
@@ -68,6 +69,7 @@ __all__ = [
     "rectangles",
     "rows_as_points",
     "rungs",
+    "samples",
     "sentences",
     "show",
     "stacked_shares",

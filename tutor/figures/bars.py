@@ -90,18 +90,22 @@ def next_tokens(panels, caption, alt, varies=None):
     kept_tokens([row], caption, alt, varies)
 
 
-def intervals(found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", pad=0.1):
+def intervals(
+    found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", pad=0.1, limits=None
+):
     """Dots with intervals; found: a dict from name to (value, low, high).
 
-    The value is written behind the line's end, in the format `number`, after `pad` units.
+    The value is written behind the line's end, in the format `number`, after `pad` units. limits:
+    of the x axis; without them it holds 0, which is marked.
     """
     figure, ax = plt.subplots(figsize=(6.4, 0.42 * len(found) + 1.1), layout="constrained")
     for i, (value, low, high) in enumerate(found.values()):
         ax.plot([low, high], [i, i], color=COLOURS[0], linewidth=3)
         ax.plot(value, i, "o", color=COLOURS[0], markersize=8)
         ax.text(high + pad, i, number.format(value), va="center", fontsize=9)
-    ax.axvline(0, color="black", linestyle=":")
-    ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label)
+    if limits is None:
+        ax.axvline(0, color="black", linestyle=":")
+    ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label, xlim=limits)
     ax.invert_yaxis()
     sns.despine(ax=ax)
     show(figure, caption, alt)

@@ -39,6 +39,26 @@ def curves(
         show(figure, caption, alt, varies)
 
 
+def samples(found, caption, alt):
+    """Chapter 15: how right and how varied samples are; found: {rule: {temperature: two values}}.
+
+    The two: (share, half its interval), and how many different words there are or None.
+    """
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    for i, (rule, points) in enumerate(found.items()):
+        style = dict(color=COLOURS[i], marker="osD^"[i], linestyle=STYLES[i], linewidth=2)
+        places = [heat + 0.03 * (i - 1.5) for heat in points]  # intervals side by side
+        shares, margins = zip(*[share for share, _ in points.values()], strict=True)
+        axes[0].errorbar(places, shares, margins, label=rule, capsize=3, **style)
+        words = {heat: count for heat, (_, count) in points.items() if count is not None}
+        axes[1].plot(list(words), list(words.values()), **style)
+    axes[0].set(xlabel="temperature", ylabel="share that the grammar accepts", ylim=(0, 1.03))
+    axes[1].set(xlabel="temperature", ylabel="different words", xlim=axes[0].get_xlim())
+    sns.despine(figure)
+    figure.legend(ncols=len(found), loc="outside lower center", frameon=False)
+    show(figure, caption, alt, varies="training")
+
+
 def lengths(lines, trained, floor, caption, alt):
     """Chapter 16: nats a token over places, a step for each stretch of the text.
 
