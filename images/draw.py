@@ -1533,10 +1533,7 @@ def turned_pairs():
     )  # fmt: skip
     for k, (key, query) in enumerate(((1, 3), (3, 5), (7, 9))):
         cx, cy, r = 170 + k * 280, 140, 96
-        p.parts.append(
-            f'<circle cx="{cx}" cy="{cy}" r="{r}" fill="{BLUE}" '
-            f'stroke="{LINE}"/>'
-        )
+        p.parts.append(f'<circle cx="{cx}" cy="{cy}" r="{r}" fill="{BLUE}" stroke="{LINE}"/>')
         for place, name, width in ((key, "key", 1.8), (query, "query", 4)):
             angle = math.radians(40 * place)
             x, y = cx + 84 * math.cos(angle), cy - 84 * math.sin(angle)
