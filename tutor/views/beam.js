@@ -118,7 +118,8 @@ function drawTree(model, frame) {
       ),
     ),
   );
-  const scroll = element("div", { class: "tutor-scroll" }, stage);
+  const [moreLeft, moreRight] = [element("span", {}), element("span", {})];
+  const scroll = element("div", { class: "tutor-scroll", onscroll: showMore }, stage);
   const table = makeTable();
   frame.append(
     element(
@@ -135,6 +136,7 @@ function drawTree(model, frame) {
     ),
     heading,
     readout,
+    element("p", { class: "tutor-more", "aria-hidden": "true" }, moreLeft, moreRight),
     scroll,
     element(
       "p",
@@ -241,6 +243,18 @@ function drawTree(model, frame) {
     const [left, right] = [x(column) - GAP, x(column) + WIDTH + GAP];
     if (right > scroll.scrollLeft + scroll.clientWidth) scroll.scrollLeft = right - scroll.clientWidth;
     else if (left < scroll.scrollLeft) scroll.scrollLeft = left;
+    showMore();
+  }
+
+  /** Say how many steps are out of sight: many a browser shows no scrollbar. */
+  function showMore() {
+    const shown = steps.slice(0, model.get("step") + 1);
+    const [left, right] = [scroll.scrollLeft, scroll.scrollLeft + scroll.clientWidth];
+    const before = shown.filter((_, i) => x(i) < left).length;
+    const after = shown.filter((_, i) => x(i) + WIDTH > right).length;
+    moreLeft.textContent = before ? `← scroll: ${before === 1 ? "step 0" : `steps 0 to ${before - 1}`}` : "";
+    const first = shown.length - after;
+    moreRight.textContent = after ? `scroll: ${after === 1 ? `step ${first}` : `steps ${first} to ${shown.length - 1}`} →` : "";
   }
 
   /** The candidates from the first step to this cell, as [step, index]. */
