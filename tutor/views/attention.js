@@ -397,6 +397,7 @@ function render({ model, el }) {
       paint(pen, 0, 0, cell);
       parts.push(element("span", { class: "tutor-key" }, picture(sample), ` ${text}`));
     }
+    if (drawn === "map" && cell >= NUMBERED) parts.push(element("span", {}, "no number: below 0.005"));
     key.replaceChildren(...parts);
   }
 

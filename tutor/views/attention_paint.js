@@ -14,6 +14,8 @@ const SCALES = {
 const LINE_COLOURS = ["#0077bb", "#c44e00", "#00876c", "#a6559d"];
 const DASHES = [[], [7, 4], [2, 3]];
 
+const NUMBERED = 30; // CSS pixels of a cell from which on its number has room
+
 /** A canvas of this size in CSS pixels, empty; returns its pen. */
 function clearCanvas(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;
@@ -50,7 +52,7 @@ function paintMap(canvas, { A, pixels, T, S, cell, of, why, links }) {
     if (why(row, column)) {
       paintHatch(pen, x, y, cell);
       needed.add(paintHatch);
-    } else if (cell >= 30 && weight >= 0.005) {
+    } else if (cell >= NUMBERED && weight >= 0.005) {
       pen.fillStyle = isBright(of(weight)) ? "black" : "white";
       pen.fillText(weight.toFixed(2), x + cell / 2, y + cell / 2);
     }
