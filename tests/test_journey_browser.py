@@ -114,7 +114,11 @@ def test_keys_lead_down_to_a_number_and_up_again(page, expected):
     page.keyboard.press("Enter")
     assert focus_in(page, panel) == "panel:decoder.2.self"
     assert where(page) == ["Whole model", "decoder layer 2"]
-    for name in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown"):  # past the switch
+    for name in ("ArrowRight", "ArrowRight", "Enter"):  # past the switch
+        page.keyboard.press(name)
+    page.locator(".journey-factor span", has_text="This sub-layer counts").wait_for()
+    assert focus_in(page, panel) == "panel:decoder.2.cross"  # where the reader was
+    for name in ("ArrowDown", "ArrowDown"):
         page.keyboard.press(name)
     assert focus_in(page, panel) == "panel:decoder.2.cross.head.1"
     page.keyboard.press("Enter")
@@ -136,6 +140,8 @@ def test_keys_lead_down_to_a_number_and_up_again(page, expected):
     page.keyboard.press("ArrowRight")
     q = expected.numbers("decoder.2.cross.Q")[1, 2]
     k = expected.numbers("decoder.2.cross.K")[1, 3]
+    marked = panel.locator(".journey-slot.journey-now")  # what the note speaks of
+    assert marked.get_attribute("data-key") == "slot:1"
     told = page.locator(".journey-note").inner_text().replace("\N{MINUS SIGN}", "-")
     assert told.startswith(f"feature 1: {q[1]:.2f} × {k[1]:.2f} = {q[1] * k[1]:.2f}")
     assert told.endswith(f"{(q * k)[:2].sum():.2f}.")
@@ -149,6 +155,9 @@ def test_keys_lead_down_to_a_number_and_up_again(page, expected):
         page.keyboard.press("Escape" if level != "decoder layer 2" else "Backspace")
         page.wait_for_function("(k) => document.activeElement.dataset.key === k", arg=stop)
         assert where(page)[-1] == level
+    key(page, "decoder.3").focus()
+    page.keyboard.press("ArrowRight")  # nothing is further to the right
+    assert page.evaluate("document.activeElement.dataset.key") == "decoder.3"
 
 
 def test_the_map_shows_the_lengths_of_the_run(page, expected):
@@ -156,6 +165,10 @@ def test_the_map_shows_the_lengths_of_the_run(page, expected):
         adds = lengths["adds"][0 if place.startswith("encoder") else 2]
         number = key(page, place).locator(".journey-number")
         assert shown(number) == pytest.approx(adds, abs=0.051 if adds < 100 else 0.51)
+    tops = "(bars) => bars.map((bar) => bar.getBoundingClientRect().top)"
+    for sub in ("encoder .journey-is-self", "decoder .journey-is-cross"):
+        bars = page.locator(f".journey-map .journey-{sub} .journey-meter")
+        assert len(set(bars.evaluate_all(tops))) == 1  # bars of one row at one height
 
 
 def test_what_is_off_is_said_and_can_be_undone(page, expected):
@@ -248,15 +261,29 @@ def test_another_token_and_another_sentence(page, expected):
     stop = page.locator(".journey-candidates .journey-stop", has_text="_monte")
     other = int(stop.get_attribute("data-id"))
     stop.click()
-    key(page, "undo:written").wait_for()
+    key(page, "undo:token:2").wait_for()
     ids = [*expected.facts["target_ids"][:2], other]
     changed = JourneyView(expected.translator, TEXT, written=ids)
     assert page.locator(".journey-banner b").inner_text() == changed.facts["translation"]
     assert page.locator(".journey-banner i").inner_text() == expected.facts["translation"]
-    assert key(page, "undo:written").inner_text().startswith("you chose")
+    assert key(page, "undo:token:2").inner_text().startswith("you chose")
+    key(page, "decoder.0.self").click()
+    key(page, "switch:decoder.0.self.head.0").click()  # compared with the same token, and says so
+    key(page, "undo:decoder.0.self.head.0").wait_for()
+    assert "the same choice of tokens and nothing" in page.locator(".journey-banner").inner_text()
+    key(page, "undo:decoder.0.self.head.0").click()
+    key(page, "undo:decoder.0.self.head.0").wait_for(state="detached")
     page.get_by_role("button", name="Draw a token").click()
     page.locator(".journey-reading", has_text="Token 4 of").wait_for()  # it goes on to the next
-    assert key(page, "undo:written").inner_text().startswith("drawn")
+    assert key(page, "undo:token:2").inner_text().startswith("drawn")
+    stop = page.locator(".journey-candidates .journey-stop:not(.journey-chosen)").first
+    stop.click()
+    key(page, "undo:token:3").wait_for()
+    banner = page.locator(".journey-banner")
+    assert banner.evaluate("(node) => node.scrollWidth <= node.clientWidth")
+    key(page, "undo:token:3").click()  # takes back that one alone
+    key(page, "undo:token:3").wait_for(state="detached")
+    assert key(page, "undo:token:2").inner_text().startswith("drawn")
     ask(page, "Two dogs play.")
     found = expected.translator.translate(["Two dogs play."])
     assert page.locator(".journey-banner b").inner_text() == found[0]
@@ -269,6 +296,8 @@ def test_temperature_and_its_friends_act_at_once(page, expected):
     share = (Z / 2).softmax(0).max().item()
     page.locator(".journey-shaped", has_text="tokens left").wait_for()
     assert chance(page) == pytest.approx(share, abs=0.0051)
+    rest = 1 - (Z / 2).softmax(0).topk(8).values.sum().item()  # nothing is lost from sight
+    assert shown(page.locator(".journey-others .journey-number")) == pytest.approx(rest, abs=0.0051)
     page.get_by_label("top-k").fill("2")
     share = (Z.topk(2).values / 2).softmax(0)[0].item()
     assert chance(page) == pytest.approx(share, abs=0.0051)
@@ -291,9 +320,13 @@ def test_a_dead_kernel_is_told(browser, notebook, expected, tmp_path):
     assert shown(key(page, "number:E:3")) == pytest.approx(E, abs=0.0051)
     dead = page.locator(".journey-factor button, .journey-factor input, .journey-candidates button")
     assert dead.count() > 10 and all(one.is_disabled() for one in dead.all())
-    page.locator(".journey-effect", has_text="need the kernel").wait_for()
+    page.locator(".journey-effect", has_text="needs the kernel").wait_for()
     key(page, "number:A:3").click()  # the pointer now rests on a bar; the note is of the weight
     page.locator(".journey-note", has_text=expected.facts["source"][3]).wait_for()
+    key(page, "decoder.2.self.head.1").click()
+    key(page, "number:E:3").click()  # of a token that is not read yet
+    page.locator(".journey-formula", has_text="hidden by the mask").wait_for()
+    assert "the mask hides this score" in page.locator(".journey-story").inner_text()
     assert (watch.errors, watch.outside) == ([], [])
     page.close()
 

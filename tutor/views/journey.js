@@ -13,7 +13,6 @@ function render({ model, el }) {
   let wanted = null; // what it shall run after that
   let number = null; // the number that is opened: { kind, s, feature }, or null
   let drawn = 0; // counts drawings of the panel: the latest wins
-  let byChance = new Set(); // steps whose token was drawn
 
   /** What is shown. The panels read it, and change it by calling `act` only. */
   const state = {
@@ -24,6 +23,7 @@ function render({ model, el }) {
     step: 0,
     source: 0,
     place: "",
+    picks: new Map(), // step -> whose its token is: "you chose", "drawn" or, from Python, "given"
     numbers(name) {
       if (!cache.has(name)) {
         const [mine, answer] = [cache, source.numbers(name)];
@@ -52,13 +52,14 @@ function render({ model, el }) {
     ask,
   );
   const said = element("p", { class: "journey-said", role: "status" });
-  const back = element("button", { type: "button", "aria-label": "Step back", onclick: () => go(-1) }, "◂");
-  const forth = element("button", { type: "button", "aria-label": "Step forward", onclick: () => go(1) }, "▸");
-  const tokens = element("div", { class: "journey-written", role: "group", "aria-label": "Steps" });
+  const back = element("button", { type: "button", "aria-label": "One token back", onclick: () => go(-1) }, "◂");
+  const forth = element("button", { type: "button", "aria-label": "One token on", onclick: () => go(1) }, "▸");
+  const tokens = element("div", { class: "journey-written", role: "group", "aria-label": "Tokens written" });
   const refreshTokens = roam(tokens);
   const reads = element("p", { class: "journey-reading", "aria-live": "polite" });
-  const steps = element("div", { class: "journey-steps" }, back, forth, tokens);
-  const banner = makeBanner(state, { scale, run, byChance: (t) => byChance.has(t) });
+  const more = element("span", { "aria-hidden": "true", title: "scroll: there are more" }, "↔");
+  const steps = element("div", { class: "journey-steps" }, back, forth, tokens, more);
+  const banner = makeBanner(state, { scale, run });
   const crumbs = element("nav", { class: "journey-crumbs", "aria-label": "Where you are" });
   const story = element("p", { class: "journey-story", "aria-live": "polite" });
   const factorRow = makeFactorRow(state, { scale });
@@ -73,7 +74,7 @@ function render({ model, el }) {
   const help = makeHelp(
     "Tab goes from part to part, and the arrow keys move within it. Enter goes in: from the model " +
       "to a layer, a head, a number. Escape or Backspace goes out. Square brackets, [ and ], go " +
-      "a step back and forward.",
+      "a token back and on.",
   );
   const content = element(
     "div",
@@ -85,8 +86,10 @@ function render({ model, el }) {
     banner.node,
     element("div", { class: "journey-whole" }, map.node, next.node),
     element("p", { class: "journey-key" },
-      "Numbers and bars: the length of the vector that is added at the marked token. ",
-      "Small squares: heads, darker = longer."), // prettier-ignore
+      "Numbers and bars: the length of the vector that is added, in the encoder to the marked source token, " +
+        "in the decoder to the token it reads. Small squares: heads; stronger colour = longer. ",
+      element("b", { class: "journey-encoder" }, "Blue"), ": from the source. ",
+      element("b", { class: "journey-decoder" }, "Orange"), ": the decoder's own."), // prettier-ignore
     opened,
     help,
   );
@@ -124,18 +127,17 @@ function render({ model, el }) {
     run({ text: sentence.value, written: [], scales: state.facts.scales });
   }
 
-  function choose(id) {
+  function choose(id, whose = "you chose") {
     const { facts, step } = state;
-    byChance = new Set([...byChance].filter((t) => t < step));
-    return run({ text: facts.text, written: [...facts.target_ids.slice(0, step), id], scales: facts.scales });
+    const picks = new Map([...state.picks].filter(([t]) => t < step)).set(step, whose);
+    const written = [...facts.target_ids.slice(0, step), id];
+    return run({ text: facts.text, written, scales: facts.scales, picks });
   }
 
   /** Take a token that was drawn, and go to the next. */
   async function takeDrawn(id) {
     const { step } = state;
-    const answer = choose(id);
-    byChance.add(step);
-    await answer;
+    await choose(id, "drawn");
     if (state.step === step && state.facts.written.length === step + 1) go(1);
   }
 
@@ -165,7 +167,9 @@ function render({ model, el }) {
       if (Object.keys(scales).length && !known && source.alive) {
         state.untouched = await source.begin(text, { written, scales: {} });
       }
-      take(await source.begin(text, { written, scales }));
+      const found = await source.begin(text, { written, scales });
+      state.picks = what.picks ?? state.picks;
+      take(found);
     } catch (error) {
       tell(error);
     }
@@ -245,6 +249,9 @@ function render({ model, el }) {
     if (nothing && !facts.written.length) state.own = facts;
     else if (state.own?.text !== facts.text) state.own = null;
     state.source = Math.min(state.source, facts.source.length - 1);
+    const count = facts.written.length;
+    if (count && !state.picks.has(count - 1)) state.picks = new Map(facts.written.map((_, t) => [t, "given"]));
+    else state.picks = new Map([...state.picks].filter(([t]) => t < count));
     if (number && number.s >= Math.min(facts.source.length, facts.read.length)) number = null;
     said.textContent = facts.message;
     sentence.value = facts.text;
@@ -253,7 +260,7 @@ function render({ model, el }) {
       map.build();
       const stops = facts.target.map((token, t) =>
         makeStop(`step:${t}`, `token ${t + 1}: ${token}`, () => assign(model, { step: t }), {
-          class: t < facts.written.length ? "journey-by-reader" : "",
+          class: state.picks.has(t) ? "journey-by-reader" : "",
           onfocus: () => assign(model, { step: t }),
         }, token), // prettier-ignore
       );
@@ -278,6 +285,7 @@ function render({ model, el }) {
     const { scrollLeft, clientWidth } = tokens;
     const left = now.offsetLeft - tokens.offsetLeft;
     if (left < scrollLeft || left + now.offsetWidth > scrollLeft + clientWidth) tokens.scrollLeft = left - 40;
+    more.classList.toggle("journey-none", tokens.scrollWidth <= tokens.clientWidth + 2);
     refreshTokens();
     back.disabled = step === 0;
     forth.disabled = step === facts.target.length - 1;
@@ -303,17 +311,17 @@ function render({ model, el }) {
   function showEffect() {
     const { facts, untouched, step } = state;
     if (!source.alive) {
-      effect.textContent = SAVED;
+      effect.textContent = state.place ? "Switching off needs the kernel." : "";
       return;
     }
     const id = facts.target_ids[step];
     const chance = (of) => {
       const found = of.top[step].find(([, other]) => other === id);
-      return found && two(Math.exp(found[2] - of.log_sum_exp[step]));
+      return found && asShare(Math.exp(found[2] - of.log_sum_exp[step]));
     };
     const bySliders = next.shareBySliders();
     const moved = bySliders !== null;
-    const now = moved ? `${bySliders ? two(bySliders) : "left out"} by the sliders` : chance(facts);
+    const now = moved ? `${bySliders ? asShare(bySliders) : "left out"} by the sliders` : chance(facts);
     const before = !moved && state.comparable() ? chance(untouched) : null;
     const shares = [now, ...(before ? [`before ${before}`] : [])].filter(Boolean).join(", ");
     const says = `Now: ${facts.target[step]}${shares ? ` (${shares})` : ""} · translation: ${facts.translation || "(nothing)"}`;
@@ -380,10 +388,11 @@ function render({ model, el }) {
       const keys = panel.querySelector(".journey-keys");
       if (keys) keys.scrollTop = scrolled;
       refreshPanel();
-      if (follow) 
+      if (follow)
         (
           find(key) ??
           panel.querySelector(".journey-slot.journey-now") ??
+          find(`panel:${place}`) ??
           panel.querySelector(".journey-stop") ??
           find(place)
         )?.focus();

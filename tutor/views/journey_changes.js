@@ -2,43 +2,51 @@
 
 const FACTORS = [0, 0.5, 1, 2];
 
-/** `scale(place, factor)` and `run({ text, written, scales })`: run the model so;
- * `byChance(t)`: was token t drawn, not chosen?
- */
-function makeBanner(state, { scale, run, byChance }) {
-  const node = element("div", { class: "journey-banner", role: "group", tabindex: 0, "aria-label": "Changes" });
+/** `scale(place, factor)` and `run({ text, written, scales })`: run the model so. */
+function makeBanner(state, { scale, run }) {
+  const node = element("div", { class: "journey-banner", role: "group", "aria-label": "Changes" });
 
   function show() {
     const { facts, untouched, own } = state;
     const places = Object.entries(facts.scales);
-    const undo = (key, says, f) =>
-      element("button", { type: "button", class: "journey-undo", "data-key": key, onclick: f }, `${says} `,
-        element("span", { "aria-hidden": "true" }, "↶"), element("span", { class: "journey-unseen" }, "undo")); // prettier-ignore
+    const undo = (key, says, f, title = "undo") =>
+      element("button", { type: "button", class: "journey-undo", "data-key": key, title, onclick: f }, `${says} `,
+        element("span", { "aria-hidden": "true" }, "↶"), element("span", { class: "journey-unseen" }, title)); // prettier-ignore
     const chips = places.map(([place, factor]) =>
       undo(`undo:${place}`, `${namePlace(place)}: ${factor === 0 ? "off" : `× ${two(factor)}`}`, () => scale(place, 1)),
     );
-    if (facts.written.length) {
-      const t = facts.written.length - 1;
-      const who = byChance(t) ? "drawn" : "you chose";
-      chips.push(undo("undo:written", `${who}: ${facts.target[t]} as token ${t + 1}`, () => run({ ...facts, written: [] })));
-    }
+    const picks = [...state.picks].filter(([t, whose]) => whose !== "given" || state.picks.get(t + 1) !== "given");
+    picks.forEach(([t, whose], i) => {
+      const left = i ? picks[i - 1][0] + 1 : 0; // what stays: up to the pick before this one
+      const what = whose === "given" ? (t ? `the first ${t + 1} tokens` : "the first token") : `${facts.target[t]} as token ${t + 1}`;
+      const forget = () => run({ ...facts, written: facts.written.slice(0, left) });
+      chips.push(undo(`undo:token:${t}`, `${whose}: ${what}`, forget, i < picks.length - 1 ? "undo this and the later ones" : "undo"));
+    });
+    node.classList.toggle("journey-settled", !state.alive); // nothing can come into it
     node.classList.toggle("journey-changed", chips.length > 0);
     node.classList.toggle("journey-only-written", !places.length && chips.length > 0);
     const plain = places.length && untouched && untouched !== facts ? untouched.translation : null;
     const line = (...children) => element("p", {}, ...children);
+    // A view that began with something switched off knows no other run yet.
+    const compare = state.alive ? [element("button", { type: "button", "data-key": "compare",
+      onclick: () => run(facts) }, "Compare with nothing switched off")] : []; // prettier-ignore
     const lines = [line(element("b", {}, facts.translation || "(nothing)"))];
-    if (!places.length && !facts.written.length) lines.push(line("Nothing is switched off."));
+    const same = facts.written.length ? "the same choice of tokens and " : "";
+    const how = state.alive ? " To switch a part off, open its layer and press “on” beside it." : "";
+    if (!places.length && !facts.written.length) lines.push(line(`Nothing is switched off.${how}`));
     else if (!places.length && own) lines.push(line("The model's own choice: ", element("i", {}, own.translation)));
     else if (!places.length) lines.push(line("Not all of its tokens are the model's own choice."));
-    else if (plain === null) lines.push(line("Something is switched off or scaled."));
-    else if (plain === facts.translation) lines.push(line("The same as with nothing switched off."));
-    else lines.push(line("With nothing switched off: ", element("i", {}, plain)));
+    else if (plain === null) lines.push(line("Something is switched off or scaled. ", ...compare));
+    else if (plain === facts.translation) lines.push(line(`The same as with ${same}nothing switched off.`));
+    else lines.push(line(`With ${same}nothing switched off: `, element("i", {}, plain)));
     if (chips.length) {
       const undoAll = () => run({ text: facts.text, written: [], scales: {} });
-      const all = element("button", { type: "button", "data-key": "undo:all", onclick: undoAll }, "Undo all");
+      const all = element("button", { type: "button", "data-key": "undo:all", onclick: undoAll }, chips.length > 1 ? `Undo all ${chips.length}` : "Undo all");
       lines.push(element("p", { class: "journey-chips" }, all, ...chips));
     }
     node.replaceChildren(...lines);
+    // A stop for Tab only where there is something to scroll and no button leads there.
+    node.tabIndex = !node.querySelector("button") && node.scrollHeight > node.clientHeight ? 0 : -1;
   }
 
   return { node, show };
@@ -60,7 +68,7 @@ function makeFactorRow(state, { scale }) {
       return;
     }
     node.replaceChildren(
-      element("span", {}, "It counts"),
+      element("span", {}, place.includes(".head.") ? "This head counts" : "This sub-layer counts"),
       ...FACTORS.map((f) =>
         element("button", { type: "button", "data-factor": f, onclick: () => scale(state.place, f) },
           f === 0 ? "0 (off)" : `× ${write(f)}`)), // prettier-ignore

@@ -113,7 +113,7 @@ function drawNumber(one, number, act) {
     rows = [[`q of ${asks}`, q, most], [`k of ${token}`, k, most, theirs], ["q × k", products, reach(products)]]; // prettier-ignore
     says = (i) =>
       `feature ${i}: ${two(q[i])} × ${two(k[i])} = ${two(products[i])}; sum so far ${two(sums[i])}`;
-    formula = `q · k / √d_k = ${two(sum)} / √${width} = ${two(E[s])}`;
+    formula = `q · k / √d_k = ${two(sum)} / √${width} = ${two(E[s])}${one.hidden(s) ? ", hidden by the mask" : ""}`;
     from = [
       `q and k come from what this sub-layer reads${one.kind === "cross" ? " (k: from the memory)" : ""}, times W_Q and W_K.`,
       "The sub-layer",
@@ -123,7 +123,8 @@ function drawNumber(one, number, act) {
     const top = Math.max(...E.filter((_, j) => !one.hidden(j)));
     const e = E.map((x, j) => (one.hidden(j) ? 0 : Math.exp(x - top)));
     const sum = e.reduce((a, b) => a + b, 0);
-    rows = [["score", E, reach(E)], ["e^(score − largest)", e, 1], ["weight", A, 1]]; // prettier-ignore
+    const seen = E.map((x, j) => (one.hidden(j) ? 0 : x)); // no bar: the mask took it
+    rows = [["score", seen, reach(seen)], ["e^(score − largest)", e, 1], ["weight", A, 1]]; // prettier-ignore
     says = (j) =>
       one.hidden(j)
         ? `${keys[j]}: not read yet, so its weight is 0.00`
@@ -149,10 +150,11 @@ function drawNumber(one, number, act) {
   const readout = element("p", { class: "journey-note", "aria-live": "polite" });
   const tell = (i) => () => {
     readout.textContent = `${says(i)}.`;
+    slots.forEach((slot, j) => slot.classList.toggle("journey-now", i === j));
   };
   const slots = [...Array(count).keys()].map((i) =>
     makeStop(`slot:${i}`, says(i), tell(i), {
-      class: "journey-slot",
+      class: kind === "A" && one.hidden(i) ? "journey-slot journey-hatched" : "journey-slot",
       onfocus: tell(i),
       // A bar that comes to lie under a pointer at rest is not pointed at.
       onpointermove: (event) => (event.movementX || event.movementY) && tell(i)(),
@@ -161,7 +163,6 @@ function drawNumber(one, number, act) {
   // Where the reader begins: at the first product, the chosen weight, the largest share of a mix.
   const first = kind === "E" ? 0 : kind === "A" ? s : A.indexOf(Math.max(...A));
   tell(first)();
-  slots[first].classList.add("journey-now");
   const step = (by) => () =>
     act.number({ ...number, feature: (feature + by + Y.length) % Y.length });
   const pages = [

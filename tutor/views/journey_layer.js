@@ -58,7 +58,7 @@ function drawSubLayer(state, sub, { at, widest, strongest, chosen }, act) {
     line.classList.toggle("journey-off", own === 0);
     box.append(line);
   });
-  if (kind === "ff") box.append(element("p", {}, `${facts.config.d_ff} units in the middle`));
+  if (kind === "ff") box.append(element("p", {}, `${facts.config.d_ff} units in the middle${chosen === "ff" ? ", drawn below" : ": open to see them"}`));
   return element(
     "div",
     { class: `journey-column journey-is-${kind}` },
@@ -75,7 +75,7 @@ function drawBand({ before, adds, after }, widest, normFirst, off) {
     `M0 ${y - a}H200C230 ${y - a} 230 ${y - b} 260 ${y - b}H300V${y + b}H260` +
     `C230 ${y + b} 230 ${y + a} 200 ${y + a}H0Z`;
   const turn = w / 2 + 4; // the radius of the bend, at the middle of the flow
-  const flow = `M24 84V${y + turn}A${turn} ${turn} 0 0 1 ${24 + turn} ${y}H${34 + turn}`;
+  const flow = `M24 84V${y + turn}A${turn} ${turn} 0 0 1 ${24 + turn} ${y}H64`; // into the plus sign
   const out = `M24 ${y + a}V84`;
   return element(
     "div",

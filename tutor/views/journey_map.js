@@ -13,7 +13,7 @@ function makeMap(state, { open, chooseSource }) {
     node.classList.toggle("journey-tall", layers > 4);
     boxes = {};
     tokens = facts.source.map((token, s) =>
-      makeStop(`source:${s}`, `source token ${s}: ${token}`, () => chooseSource(s), {
+      makeStop(`source:${s}`, `source token ${s + 1}: ${token}`, () => chooseSource(s), {
         class: "journey-source",
         title: token,
         onfocus: () => chooseSource(s),

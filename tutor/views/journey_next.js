@@ -24,6 +24,10 @@ function makeNext(state, { choose, drawn, tell, shown }) {
   });
   const row = (node) => node.closest(".journey-stop");
   list.append(...rows);
+  const othersMeter = element("span", { class: "journey-meter journey-wide" });
+  const othersNumber = element("span", { class: "journey-number" });
+  const others = element("div", { class: "journey-others", "aria-hidden": "true" }, // the words below say it
+    element("span", { class: "journey-token" }, "all others"), othersMeter, othersNumber); // prettier-ignore
   const readout = element("p", { class: "journey-shaped", "aria-live": "polite" });
   const draw = element("button", { type: "button", onclick: drawToken, disabled: !state.alive }, "Draw a token");
   const plain = element("button", { type: "button", onclick: reset }, "Reset");
@@ -32,6 +36,7 @@ function makeNext(state, { choose, drawn, tell, shown }) {
     { class: "journey-next", "aria-label": "Next token" },
     title,
     list,
+    others,
     element("p", { class: "journey-key journey-touched" }, "outline: nothing switched off"),
     temperature.node,
     topK.node,
@@ -144,19 +149,24 @@ function makeNext(state, { choose, drawn, tell, shown }) {
       meter.style.setProperty("--share", one.share.toFixed(4));
       meter.style.setProperty("--was", (was ?? 0).toFixed(4));
       meter.classList.toggle("journey-had", was !== undefined);
-      number.textContent = out ? "out" : two(one.share);
+      number.textContent = out ? "out" : asShare(one.share);
       node.setAttribute(
         "aria-label",
-        `${one.token}: ${out ? "left out" : two(one.share)}` +
-          (was === undefined ? "" : `, with nothing switched off ${two(was)}`) +
+        `${one.token}: ${out ? "left out" : asShare(one.share)}` +
+          (was === undefined ? "" : `, with nothing switched off ${asShare(was)}`) +
           (chosen ? ", written" : state.alive ? ", Enter writes it instead" : ""),
       );
     });
     node.classList.toggle("journey-compared", Boolean(before));
-    const rest = shaped
-      ? `${shaped.size} of ${facts.config.vocab_size - 3} tokens left ([PAD], [UNK], [BOS] are never written).`
-      : `The other ${facts.config.vocab_size - shares.length} tokens share ` +
-        `${two(Math.max(0, 1 - shares.reduce((a, { share }) => a + share, 0)))}.`;
+    const restShare = Math.max(0, 1 - shares.reduce((a, { share }) => a + share, 0));
+    othersMeter.style.setProperty("--share", restShare.toFixed(4));
+    othersNumber.textContent = asShare(restShare < 5e-7 ? 0 : restShare); // not what rounding left
+    const unseen = shaped
+      ? shaped.size - shares.filter(({ id }) => shaped.has(id)).length
+      : facts.config.vocab_size - shares.length;
+    const rest =
+      (shaped ? `${shaped.size} of ${facts.config.vocab_size - 3} tokens left (never [PAD], [UNK], [BOS]). ` : "") +
+      (unseen ? `The other ${unseen} tokens share ${othersNumber.textContent}.` : "");
     if (readout.textContent !== rest) readout.textContent = rest;
     shown();
   }

@@ -3,6 +3,9 @@
 /** A number with two decimals, as everywhere in this view. */
 const two = (x) => x.toFixed(2).replace("-", "\u2212");
 
+/** A probability; one that two decimals cannot tell from 0 says so. */
+const asShare = (p) => (p > 0 && p < 0.005 ? "< 0.01" : two(p));
+
 const SUB_LAYERS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
 
 /** The parts of a place: "decoder.2.cross.head.3" -> { side, layer, kind, head }. */
@@ -64,13 +67,22 @@ function roam(area) {
       return [left + width / 2, top + height / 2];
     };
     const [x, y] = centre(from);
+    const own = from.getBoundingClientRect();
+    /** Above or below a wide stop, a way to the side does not lead; nor beside a tall one, up. */
+    const past = (stop) => {
+      const it = stop.getBoundingClientRect();
+      const [cx, cy] = centre(stop);
+      return way[0]
+        ? cx < own.left || cx > own.right || (it.top < own.bottom && it.bottom > own.top)
+        : cy < own.top || cy > own.bottom || (it.left < own.right && it.right > own.left);
+    };
     let [best, least] = [null, Infinity];
     for (const stop of stops()) {
       const [dx, dy] = [centre(stop)[0] - x, centre(stop)[1] - y];
       const along = dx * way[0] + dy * way[1];
       const aside = Math.abs(dx * way[1]) + Math.abs(dy * way[0]);
       const cost = along + 3 * aside;
-      if (stop !== from && along > 2 && cost < least) [best, least] = [stop, cost];
+      if (stop !== from && along > 2 && cost < least && past(stop)) [best, least] = [stop, cost];
     }
     best?.focus();
   });

@@ -29,13 +29,13 @@ function tellLayer({ facts, source, step }, side, layer) {
 function tellHead({ scales }, one, number) {
   const best = one.A.indexOf(Math.max(...one.A));
   const { kind, s } = number ?? {};
-  if (kind === "E") return `The score says how well the query of ${one.asks} fits the key of ${one.keys[s]}: the products of their features, summed and divided by √d_k.`;
+  const masked = kind === "E" && one.hidden(s) ? ` ${one.keys[s]} is not read yet: the mask hides this score, so its weight is 0.` : "";
+  if (kind === "E") return `The score says how well the query of ${one.asks} fits the key of ${one.keys[s]}: the products of their features, summed and divided by √d_k.${masked}`;
   if (kind === "A") return `The weight is the share of ${one.keys[s]} in what ${one.asks} takes: softmax makes the scores positive, with sum 1.`;
   if (kind === "Y") return `The mix is the sum of all values, each times its weight; here one of its features.`;
   return (
     `${one.asks} asks, and ${one.keys[best]} gets most weight (${two(one.A[best])}). ` +
     `The mix, through this head's rows of W_O, adds a vector of length ${two(one.length)}.` +
-    (scales[one.place] === 0 ? " This head is off." : "") +
-    (scales[one.sub] === 0 ? " It is off with its sub-layer." : "")
+    (scales[one.sub] === 0 ? " It is off with its sub-layer." : scales[one.place] === 0 ? " This head is off." : "")
   );
 }
