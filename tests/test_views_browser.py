@@ -256,7 +256,12 @@ def test_a_square_root_scale_shows_small_weights(page, python):
     painted = view.evaluate(PAINTED)
     assert painted["map"] == colours(attention[2][1].sqrt())
     assert painted["heads"][3] == colours(attention[0][3].sqrt())
-    assert "square-root scale (its middle is 0.25)" in view.locator(".tutor-legend").inner_text()
+    legend = view.locator(".tutor-legend").inner_text()
+    assert "square-root scale (its middle is 0.25)" in legend
+    cell = view.locator(".tutor-map").evaluate(
+        "(n) => parseInt(n.style.getPropertyValue('--cell'))"
+    )
+    assert ("no number: below 0.005" in legend) == (cell >= 30)
     view.locator("select").nth(5).select_option("linear")
     assert view.evaluate(PAINTED)["map"] == colours(attention[2][1])
 
@@ -681,8 +686,11 @@ def test_the_newest_step_and_the_winner_are_in_sight(browser, python, tmp_path):
         return around["x"] <= box["x"] and box["x"] + box["width"] <= around["x"] + around["width"]
 
     assert seen(page.locator(".tutor-node.tutor-best"))
+    more = page.locator(".tutor-more")  # says what is not
+    assert more.inner_text().startswith("← scroll: step")
     for _ in beam.steps[1:]:
         page.get_by_text("Back").click()
+    assert more.inner_text() == ""
     for step in range(1, len(beam.steps)):
         page.get_by_text("Next").click()
         assert seen(page.locator(f'.tutor-node[data-column="{step}"]').first)

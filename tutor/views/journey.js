@@ -281,11 +281,7 @@ function render({ model, el }) {
       stop.setAttribute("aria-current", t === step ? "step" : "false");
       stop.tabIndex = t === step ? 0 : -1;
     });
-    const now = list[step];
-    const { scrollLeft, clientWidth } = tokens;
-    const left = now.offsetLeft - tokens.offsetLeft;
-    if (left < scrollLeft || left + now.offsetWidth > scrollLeft + clientWidth) tokens.scrollLeft = left - 40;
-    more.classList.toggle("journey-none", tokens.scrollWidth <= tokens.clientWidth + 2);
+    scrollToStep();
     refreshTokens();
     back.disabled = step === 0;
     forth.disabled = step === facts.target.length - 1;
@@ -300,6 +296,15 @@ function render({ model, el }) {
     next.show();
     refreshNext();
     showPosition();
+  }
+
+  /** Bring the step into sight, and say whether there are more. */
+  function scrollToStep() {
+    const now = tokens.children[state.step];
+    const { scrollLeft, clientWidth } = tokens;
+    const left = now.offsetLeft - tokens.offsetLeft;
+    if (left < scrollLeft || left + now.offsetWidth > scrollLeft + clientWidth) tokens.scrollLeft = left - 40;
+    more.classList.toggle("journey-none", tokens.scrollWidth <= tokens.clientWidth + 2);
   }
 
   function showPosition() {
@@ -403,6 +408,11 @@ function render({ model, el }) {
   }
 
   take(state.facts);
+  const watch = new ResizeObserver(() => {
+    scrollToStep(); // there is no width before the view is on the page
+    map.show();
+  });
+  watch.observe(frame);
   if (!source.alive) {
     asking.hidden = true;
     said.textContent = SAVED;
@@ -414,6 +424,7 @@ function render({ model, el }) {
     listen(model, ["place"], () => model.get("place") !== state.place && showPanel()),
   ];
   return () => {
+    watch.disconnect();
     source.close();
     ends.forEach((end) => end());
   };

@@ -127,7 +127,9 @@ function makeNext(state, { choose, drawn, tell, shown }) {
     const wrote = facts.target_ids[step];
     if (!shares.some(({ id }) => id === wrote)) {
       const there = top.find(([, id]) => id === wrote);
-      const share = shaped ? (shaped.get(wrote) ?? 0) : there ? chance(there[2]) : 0;
+      if (!there) wantLogits(); // it is not among the tokens that were sent
+      const z = there?.[2] ?? logits?.[wrote] ?? -Infinity;
+      const share = shaped ? (shaped.get(wrote) ?? 0) : chance(z);
       shares.splice(SHOWN - 1, 1, { token: facts.target[step], id: wrote, share });
     }
     title.textContent = "Next token";
