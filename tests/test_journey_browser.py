@@ -165,10 +165,13 @@ def test_the_map_shows_the_lengths_of_the_run(page, expected):
         adds = lengths["adds"][0 if place.startswith("encoder") else 2]
         number = key(page, place).locator(".journey-number")
         assert shown(number) == pytest.approx(adds, abs=0.051 if adds < 100 else 0.51)
+    size = page.viewport_size
+    page.set_viewport_size({"width": 1100, "height": 1000})
     tops = "(bars) => bars.map((bar) => bar.getBoundingClientRect().top)"
     for sub in ("encoder .journey-is-self", "decoder .journey-is-cross"):
         bars = page.locator(f".journey-map .journey-{sub} .journey-meter")
         assert len(set(bars.evaluate_all(tops))) == 1  # bars of one row at one height
+    page.set_viewport_size(size)
 
 
 def test_what_is_off_is_said_and_can_be_undone(page, expected):
