@@ -5,6 +5,7 @@ because modules and data are refused to a page that was opened from disk: `bundl
 """
 
 import base64
+import gzip
 import json
 import re
 from pathlib import Path
@@ -65,9 +66,10 @@ def program(folder=PRETRAINED):
 def weights(folder=PRETRAINED):
     """A model folder as one classic script, which sets `tutorWeights`."""
     folder = Path(folder)
+    packed = gzip.compress((folder / WEIGHTS).read_bytes(), mtime=0)  # the same file each time
     parts = {
         "config": json.loads((folder / CONFIG).read_text(encoding="utf-8")),
         "tokenizer": json.loads((folder / TOKENIZER).read_text(encoding="utf-8")),
-        "weights": base64.b64encode((folder / WEIGHTS).read_bytes()).decode("ascii"),
+        "weights": base64.b64encode(packed).decode("ascii"),
     }
     return f"globalThis.tutorWeights = {json.dumps(parts, separators=(',', ':'))};\n"

@@ -107,15 +107,19 @@ function sharesOfLength(trace, layer) {
 /** Answer the messages {ask, method, args} that come to a Worker; the first, {parts}, opens it. */
 export function serve(scope) {
   let service = null;
-  scope.onmessage = ({ data: { parts, ask, method, args } }) => {
+  scope.onmessage = async ({ data: { parts, ask, method, args } }) => {
     try {
-      if (parts) {
-        const weights = Uint8Array.from(atob(parts.weights), (byte) => byte.charCodeAt(0));
-        service = new Service({ ...parts, weights: weights.buffer });
-      }
+      if (parts) service = new Service({ ...parts, weights: await unpacked(parts.weights) });
       scope.postMessage({ ask, answer: method && service[method](...args) });
     } catch (error) {
       scope.postMessage({ ask, error: error.message });
     }
   };
+}
+
+/** The ArrayBuffer that was packed as gzip in base64. */
+function unpacked(text) {
+  const packed = Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
 }
