@@ -4,6 +4,7 @@ from typing import NamedTuple
 from unittest.mock import ANY
 
 import torch
+from torch.nn import functional as F
 
 from tutor.check.exercise import WRITE, Exercise
 
@@ -18,6 +19,10 @@ def _keep(p, q):
 
 def _rest(p, q):
     return _normal((p - q).clamp(min=0))
+
+
+def _one_hot(x):
+    return F.one_hot(x.argmax(), len(x)).to(x.dtype)
 
 
 KEEP = (
@@ -49,6 +54,10 @@ KEEP = (
         lambda p, q: (p > q).to(p.dtype),
     ),
     (
+        "is one-hot: it keeps one token and refuses all others. Each has a probability of its own.",
+        lambda p, q: _one_hot(p),
+    ),
+    (
         "is 1 - |p - q|. It must bring q * keep down to p, so it is a ratio, not a difference.",
         lambda p, q: 1 - (p - q).abs(),
     ),
@@ -69,6 +78,11 @@ REST = (
     (
         "is made of |p - q|: nothing is missing where q is larger.",
         lambda p, q: _normal((p - q).abs()),
+    ),
+    (
+        "is q: then tokens that the draft has brought too often come again. Draw from what p has "
+        "and q lacks.",
+        lambda p, q: q,
     ),
     (
         "is a softmax of p - q, which gives something to every token.",
@@ -98,6 +112,19 @@ REST = (
         "is made of p and 1 - keep. That gives most to the tokens that come too often already.",
         lambda p, q: _normal(p * (1 - _keep(p, q))),
     ),
+    *(
+        (
+            "is one-hot: all goes to one token, though others lack too. Return the distribution "
+            "from which the other token is drawn.",
+            lambda p, q, most=most: _one_hot(most(p, q)),
+        )
+        for most in (
+            lambda p, q: p - q,
+            lambda p, q: p / q,
+            lambda p, q: p,
+            lambda p, q: q,
+        )
+    ),
     (
         "does not sum to 1: divide by the sum of what is left, not by the share that was kept.",
         lambda p, q: (p - q).clamp(min=0) / torch.minimum(p, q).sum(),
@@ -118,7 +145,8 @@ def _scheme(answer, p, q):
         return result
     keep, rest = result
     if any(not isinstance(x, torch.Tensor) or x.shape != p.shape for x in result):
-        return Scheme(keep, rest, p)  # the form of these two is named
+        return Scheme(keep, rest, torch.full_like(p, torch.nan))  # the form of these is named
+    keep, rest = keep.to(p.dtype), rest.to(p.dtype)  # yes and no as 1 and 0
     lawful = (keep >= 0).all() & (keep <= 1).all() & (rest >= 0).all()
     comes_out = q * keep + (1 - (q * keep).sum()) * rest  # (V,)
     return Scheme(keep, rest, comes_out if lawful else torch.full_like(p, torch.nan))
@@ -129,7 +157,7 @@ def _mistakes():
         for j, (about_rest, rest) in enumerate(REST):
             if (i, j) == (2, 3):
                 said = "p and q have changed places: the draft comes from q."
-            elif i and j and max(i, j) > 4:
+            elif i and j and max(i, j) > 6:
                 continue  # a rare pair
             elif i and j:
                 said = f"Both are wrong. First `keep`: it {about_keep}"
@@ -294,6 +322,31 @@ def check_draft(p, q):
     rest = ((p - q) / p).relu()
     return torch.clamp(p / q, max=1.0), rest / rest.sum()
 """: "a difference, not a ratio",
+        """\
+def check_draft(p, q):
+    return torch.clamp(p / q, max=1.0), q
+""": "`keep` is right. But `rest` is q:",
+        """\
+def check_draft(p, q):
+    return torch.minimum(p, q), q
+""": "Both are wrong. First `keep`: it is min(p, q)",
+        """\
+def check_draft(p, q):
+    return torch.clamp(p / q, max=1.0), F.one_hot((p - q).argmax(), len(p)).float()
+""": "`keep` is right. But `rest` is one-hot",
+        """\
+def check_draft(p, q):
+    return torch.clamp(p / q, max=1.0), F.one_hot(p.argmax(), len(p))
+""": "`keep` is right. But `rest` is one-hot",
+        """\
+def check_draft(p, q):
+    keep = F.one_hot(p.argmax(), len(p)).float()
+    return keep, torch.relu(p - q) / torch.relu(p - q).sum()
+""": "`rest` is right. But `keep` is one-hot",
+        """\
+def check_draft(p, q):
+    return torch.clamp(p / q, max=1.0), (p - q).argmax()
+""": "whose `rest` is of shape ()",
     },
     right=(
         """\

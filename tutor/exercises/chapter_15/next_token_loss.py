@@ -12,10 +12,10 @@ def _loss(Z, ids):
     return F.cross_entropy(Z[:-1], ids[1:])
 
 
-def _cases_of_texts():
-    yield torch.randn(3, 4), torch.tensor([2, 0, 3])  # all different, so that a shift is seen
+def _cases_of_texts():  # no text holds 0, PAD: who ignores it is right
+    yield torch.randn(3, 4), torch.tensor([2, 1, 3])  # all different, so that a shift is seen
     for T, V in [(5, 4), (7, 9)]:
-        yield torch.randn(T, V), torch.randint(V, (T,))
+        yield torch.randn(T, V), torch.randint(1, V, (T,))
 
 
 next_token_loss = Exercise(
@@ -70,6 +70,25 @@ def next_token_loss(Z, ids):
             lambda Z, ids: F.cross_entropy(Z[:-1], ids[1:], reduction="sum"),
         ),
         (
+            "You divide by T. Divide by T - 1, the tokens that are predicted: nobody predicts the "
+            "first.",
+            lambda Z, ids: F.cross_entropy(Z[:-1], ids[1:], reduction="sum") / len(ids),
+        ),
+        (
+            "Padding is counted: behind the last token stands 0, which is no answer. Leave that "
+            "row out, or give `ignore_index=0`.",
+            lambda Z, ids: F.cross_entropy(Z, F.pad(ids[1:], (0, 1))),
+        ),
+        (
+            "This is the mean of the logits, turned negative. `F.nll_loss` takes no softmax and no "
+            "logarithm; `F.cross_entropy` takes both.",
+            lambda Z, ids: F.nll_loss(Z[:-1], ids[1:]),
+        ),
+        (
+            "The logarithm is missing: the loss is the mean of -log p, not of -p.",
+            lambda Z, ids: F.nll_loss(Z[:-1].softmax(-1), ids[1:]),
+        ),
+        (
             "The sign is wrong: a loss is the negative of a log-probability.",
             lambda Z, ids: -_loss(Z, ids),
         ),
@@ -109,6 +128,24 @@ def next_token_loss(Z, ids):
 """: "the softmax itself",
         """\
 def next_token_loss(Z, ids):
+    return F.cross_entropy(Z[:-1], ids[1:], reduction="sum") / ids.shape[0]
+""": "Divide by T - 1",
+        """\
+def next_token_loss(Z, ids):
+    targets = torch.cat([ids[1:], torch.tensor([0])])
+    return F.cross_entropy(Z, targets)
+""": "Padding is counted",
+        """\
+def next_token_loss(Z, ids):
+    return F.nll_loss(Z[:-1], ids[1:])
+""": "no softmax and no logarithm",
+        """\
+def next_token_loss(Z, ids):
+    p = Z.softmax(dim=-1)
+    return -torch.stack([p[t, ids[t + 1]] for t in range(len(ids) - 1)]).mean()
+""": "The logarithm is missing",
+        """\
+def next_token_loss(Z, ids):
     return torch.exp(F.cross_entropy(Z[:-1], ids[1:]))
 """: "the perplexity",
         """\
@@ -117,6 +154,11 @@ def next_token_loss(Z, ids):
 """: "These are bits",
     },
     right=(
+        """\
+def next_token_loss(Z, ids):
+    targets = F.pad(ids[1:], (0, 1))  # [PAD] behind the last
+    return F.cross_entropy(Z, targets, ignore_index=0)
+""",
         """\
 def next_token_loss(Z, ids):
     return F.nll_loss(Z.log_softmax(-1)[: len(ids) - 1], ids[1:])
