@@ -73,9 +73,11 @@ class Cache:
     def __init__(self, model, source_ids, beams=1):
         self.model, self.beams, self.length = model, beams, 0
         memory = model.encode(source_ids)  # (N, S, d_model)
-        self.memory_mask = padding_mask(source_ids)  # (N, 1, 1, S)
+        mask = padding_mask(source_ids)  # (N, 1, 1, S)
+        self.memory_mask = mask if mask.any() else None  # a sentence alone has no padding
         self.layers = [LayerCache(layer, memory) for layer in model.decoder.layers]
-        self.mask = self.memory_mask.new_zeros(len(source_ids), 1, beams, 0)
+        self.mask = mask.new_zeros(len(source_ids), 1, beams, 0)
+        self.others = ~torch.eye(beams, dtype=torch.bool, device=mask.device)  # (beams, beams)
 
     def __repr__(self):
         first = self.layers[0]
@@ -90,8 +92,7 @@ class Cache:
         model, N = self.model, len(ids)
         X = model.embed(ids.reshape(-1, 1), start=self.length)  # (N * beams, 1, d_model)
         X = X.reshape(N, self.beams, -1)  # (N, beams, d_model)
-        others = ~torch.eye(self.beams, dtype=torch.bool, device=ids.device)  # (beams, beams)
-        self.mask = torch.cat([self.mask, others.expand(N, 1, -1, -1)], dim=-1)
+        self.mask = torch.cat([self.mask, self.others.expand(N, 1, -1, -1)], dim=-1)
         self.length += 1
         for layer, kept in zip(model.decoder.layers, self.layers, strict=True):
             X = self.layer_step(layer, kept, X)
@@ -124,7 +125,9 @@ class Cache:
 
     def keep(self, rows):
         """Keep the sentences of which `rows` has the indices."""
-        self.mask, self.memory_mask = self.mask[rows], self.memory_mask[rows]
+        self.mask = self.mask[rows]
+        if self.memory_mask is not None:
+            self.memory_mask = self.memory_mask[rows]
         for kept in self.layers:
             kept.keep(rows)
 
@@ -166,7 +169,7 @@ def evaluating(model):
     was_training = model.training
     model.eval()
     try:
-        with torch.no_grad():
+        with torch.inference_mode():
             yield
     finally:
         model.train(was_training)
