@@ -20,7 +20,8 @@ import torch
 from torch import nn
 
 from tutor.attention import PAD, padding_mask
-from tutor.decoding import EXTRA, Cache
+from tutor.cache import Cache
+from tutor.decoding import EXTRA
 from tutor.text.tokenizer import BOS, EOS, UNK
 from tutor.training.checkpoint import WEIGHTS, write_json
 
