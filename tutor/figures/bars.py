@@ -1,10 +1,9 @@
 """Bars, dots and intervals: one number, or a few, for each name."""
 
 import matplotlib.pyplot as plt
-import seaborn as sns
 import torch
 
-from tutor.figures.page import COLOURS, show
+from tutor.figures.page import COLOURS, despine, show
 
 
 def word_scores(panels, words, wanted, caption, varies=None):
@@ -26,7 +25,7 @@ def word_scores(panels, words, wanted, caption, varies=None):
         )
         ax.set_xticks(places, words, rotation=45)
         ax.set(title=title, ylim=(-1.5, 1.5), yticks=(-1, 0, 1), yticklabels=("no", "0", "yes"))
-        sns.despine(ax=ax)
+        despine(ax=ax)
     axes[0][-1].legend(frameon=False, loc="lower left", bbox_to_anchor=(1, 0.4))
     yes = {
         title: [word for word, score in zip(words, scores, strict=True) if score > 0]
@@ -53,7 +52,7 @@ def rows_as_points(panels, words, marks, caption, alt, varies=None):
                         textcoords="offset points", ha="right" if side < 0 else "left")  # fmt: skip
         ax.set(title=title, xlabel="column 0", ylabel="column 1", aspect="equal")
         ax.margins(0.3)
-        sns.despine(ax=ax)
+        despine(ax=ax)
     figure.set_layout_engine("constrained")
     show(figure, caption, alt, varies)
 
@@ -78,7 +77,7 @@ def kept_tokens(rows, caption, alt, varies=None):
             names = [t if stays else f"× {t}" for t, stays in zip(tokens, keep, strict=True)]
             ax.set(title=title, xlim=(0, 1), yticks=range(len(tokens)), yticklabels=names)
             ax.invert_yaxis()
-            sns.despine(ax=ax)
+            despine(ax=ax)
     for ax in axes[-1]:
         ax.set_xlabel("probability of the next token")
     show(figure, caption, alt, varies)
@@ -107,7 +106,7 @@ def intervals(
         ax.axvline(0, color="black", linestyle=":")
     ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label, xlim=limits)
     ax.invert_yaxis()
-    sns.despine(ax=ax)
+    despine(ax=ax)
     show(figure, caption, alt)
 
 
@@ -138,7 +137,7 @@ def head_rates(columns, lines, caption, alt, named=()):
     ax.set_xticks(range(len(columns)), columns)
     ax.tick_params(axis="x", length=0)
     ax.legend(frameon=False, loc="lower left", ncols=2, bbox_to_anchor=(0, 1))
-    sns.despine(ax=ax)
+    despine(ax=ax)
     show(figure, caption, alt)
 
 
@@ -155,7 +154,7 @@ def paired_bars(panels, x_label, caption, alt, varies=None):
             ax.barh(places, list(shares.values()), 0.38, label=label, edgecolor="white",
                     color=COLOURS[k], hatch="///" if k else "")  # fmt: skip
         ax.set(title=title, xlabel=x_label)
-        sns.despine(ax=ax)
+        despine(ax=ax)
     axes[0][0].set_yticks(range(len(names)), names)
     axes[0][0].invert_yaxis()
     figure.legend(*axes[0][0].get_legend_handles_labels(), frameon=False, ncols=2,
@@ -186,7 +185,7 @@ def stacked_shares(rows, parts, x_label, caption):
     ax.set(yticks=range(len(rows)), yticklabels=list(rows), xlabel=x_label, xlim=(0, 1))
     ax.invert_yaxis()
     figure.legend(ncols=len(parts), loc="outside lower center", frameon=False)
-    sns.despine(ax=ax)
+    despine(ax=ax)
     words = "; ".join(
         f"{name}: " + ", ".join(f"{share:.0%}" for share in row) for name, row in shares.items()
     )
@@ -216,7 +215,7 @@ def head_costs(costs, marked, caption):
                 style="italic")  # fmt: skip
         if kinds.index(kind):
             ax.axvline(kinds.index(kind) - 0.5, color=COLOURS[4], linewidth=1, zorder=0)
-    sns.despine(ax=ax)
+    despine(ax=ax)
     most = sorted(costs, key=costs.get, reverse=True)[:3]
     said = ", ".join(f"{head} {costs[head]:.0f}" for head in most)
     named = ", ".join(f"{name} {costs[head]:.0f}" for name, head in marked.items())
@@ -247,5 +246,5 @@ def rungs(found, label, limits, caption, alt):
     ax.set(yticks=range(len(names)), yticklabels=names, xlabel=label, xlim=limits)
     ax.invert_yaxis()
     figure.legend(ncols=len(found), loc="outside lower center", frameon=False)
-    sns.despine(ax=ax)
+    despine(ax=ax)
     show(figure, caption, alt)

@@ -1,11 +1,10 @@
 """Curves: losses, shares and costs over steps, sizes or lengths."""
 
 import matplotlib.pyplot as plt
-import seaborn as sns
 import torch
 from matplotlib.ticker import FixedLocator, NullFormatter
 
-from tutor.figures.page import COLOURS, STYLES, show
+from tutor.figures.page import COLOURS, STYLES, despine, show
 
 
 def curves(
@@ -34,7 +33,7 @@ def curves(
         ax.set_ylim(0, 1.03)
     if len(lines) > 1:
         ax.legend(frameon=False)
-    sns.despine(ax=ax)
+    despine(ax=ax)
     if figure is not None:
         show(figure, caption, alt, varies)
 
@@ -54,7 +53,7 @@ def samples(found, caption, alt):
         axes[1].plot(list(words), list(words.values()), **style)
     axes[0].set(xlabel="temperature", ylabel="share that the grammar accepts", ylim=(0, 1.03))
     axes[1].set(xlabel="temperature", ylabel="different words", xlim=axes[0].get_xlim())
-    sns.despine(figure)
+    despine(figure)
     figure.legend(ncols=len(found), loc="outside lower center", frameon=False)
     show(figure, caption, alt, varies="training")
 
@@ -75,7 +74,7 @@ def lengths(lines, trained, floor, caption, alt):
     ax.text(trained, 1.01, "not trained →", transform=ax.get_xaxis_transform(), va="bottom")
     ax.set(xlabel="place in the text", ylabel="nats a token", xticks=range(0, 257, 32))
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    sns.despine(ax=ax)
+    despine(ax=ax)
     show(figure, caption, alt)
 
 
@@ -178,7 +177,7 @@ def magnitudes(lines, regions, caption):
         start = end
     ax.set(xlabel="log2 of the absolute value", ylabel="how many", yscale="log", xlim=(low, high))
     figure.legend(ncols=len(lines), loc="outside lower center", frameon=False)
-    sns.despine(ax=ax)
+    despine(ax=ax)
     ends = ", ".join(f"up to {end}: {name}" for end, name in regions.items() if end is not None)
     alt = (
         f"Histograms of {' and of '.join(lines)}, over the logarithm of their size. Dotted lines "

@@ -1,10 +1,9 @@
 """Weights and booleans as grids: a row and a column for each word or place."""
 
 import matplotlib.pyplot as plt
-import seaborn as sns
 import torch
 
-from tutor.figures.page import HIDDEN, ON_COLOUR, SEEN, show
+from tutor.figures.page import HIDDEN, ON_COLOUR, SEEN, despine, show
 
 
 def heat_map(
@@ -37,6 +36,8 @@ def heat_maps(
         figsize=(width * len(matrices) + 1.4, side * T + 1.5),
         layout="constrained",
     )
+    import seaborn as sns  # see page.despine
+
     words = []
     for ax, (title, A) in zip(axes[0], matrices.items(), strict=True):
         A = torch.as_tensor(A).detach().float().cpu()
@@ -106,7 +107,7 @@ def marks(reached, rows, columns, caption, alt, ax_labels):
     ax.set_xticks([s + 0.5 for s in range(S)], columns, rotation=45, ha="right")
     ax.set_yticks([t + 0.5 for t in range(T)], rows)
     ax.tick_params(length=0)
-    sns.despine(ax=ax, left=True, bottom=True)
+    despine(ax=ax, left=True, bottom=True)
     show(figure, caption, alt)
 
 

@@ -61,6 +61,13 @@ def show(figure, caption, alt, varies=None):
     )
 
 
+def despine(*axes, **sides):
+    """seaborn.despine. Loading seaborn takes a second, which a page without such figures saves."""
+    import seaborn
+
+    seaborn.despine(*axes, **sides)
+
+
 def img(figure, alt):
     """A matplotlib figure as an `<img>` with its `alt`, which shows itself light or dark.
 

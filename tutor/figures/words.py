@@ -3,10 +3,9 @@
 from collections import Counter
 
 import matplotlib.pyplot as plt
-import seaborn as sns
 from matplotlib.colors import ListedColormap
 
-from tutor.figures.page import COLOURS, HIDDEN, SEEN, show
+from tutor.figures.page import COLOURS, HIDDEN, SEEN, despine, show
 
 
 def sentences(sources, written, right, caption, alt):
@@ -125,7 +124,7 @@ def rectangles(panels, caption, alt):
         padding = sum((~real).sum().item() for real in batches)
         ax.set_title(f"{title}: {padding} places of padding")
         ax.set(xlabel="token", ylim=(top, -1), yticks=[])
-        sns.despine(ax=ax, left=True)
+        despine(ax=ax, left=True)
     widest = max(real.shape[1] for batches in panels.values() for real in batches)
     axes[0, 0].set(ylabel="sentences, batch by batch", xlim=(0, widest + 1))
     axes[0, 0].set_xticks(range(0, widest + 1, 5))
