@@ -187,7 +187,11 @@ def test_a_pair_is_read_as_one_text_whatever_its_neighbours(pairs, seed):
             ids.append(expected)
 
 
-def test_the_rivals_have_as_many_parameters():
-    runs = language.load("translation")["runs"]
-    few, many = sorted({run["parameters"] for run in runs})
-    assert many / few < 1.03 and {run["system"] for run in runs} == set(translation.SYSTEMS)
+def test_the_rivals_have_as_many_parameters_and_their_gains_are_those_of_the_runs():
+    results = language.load("translation")
+    few, many = sorted({run["parameters"] for run in results["runs"]})
+    assert many / few < 1.03
+    bleu = {(run["system"], run["seed"]): run["bleu"] for run in results["runs"]}
+    for seed, (gain, low, high) in zip(translation.SEEDS, results["gains"], strict=True):
+        ours, theirs = (bleu[name, seed] for name in translation.SYSTEMS)
+        assert low < gain < high and gain == pytest.approx(ours - theirs, abs=0.01)

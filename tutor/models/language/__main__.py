@@ -32,8 +32,8 @@ def in_context_results():
 
 
 def translation_results():
-    runs = [translation.run(name, s) for name in translation.SYSTEMS for s in translation.SEEDS]
-    return note("translation", runs)
+    runs, gains = zip(*map(translation.compare, translation.SEEDS), strict=True)
+    return note("translation", sum(runs, [])) | {"gains": gains}
 
 
 RESULTS = {"truth": truth, "translation": translation_results, "in_context": in_context_results}
