@@ -41,7 +41,7 @@ def curves(
 def samples(found, caption, alt):
     """Chapter 15: how right and how varied samples are; found: {rule: {temperature: two values}}.
 
-    The two: (share, half its interval), and how many different words there are or None.
+    The two: (share, half its interval), and the same of how many different words there are or None.
     """
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     for i, (rule, points) in enumerate(found.items()):
@@ -49,10 +49,11 @@ def samples(found, caption, alt):
         places = [heat + 0.03 * (i - 1.5) for heat in points]  # intervals side by side
         shares, margins = zip(*[share for share, _ in points.values()], strict=True)
         axes[0].errorbar(places, shares, margins, label=rule, capsize=3, **style)
-        words = {heat: count for heat, (_, count) in points.items() if count is not None}
-        axes[1].plot(list(words), list(words.values()), **style)
+        words = [(x, *two[1]) for x, two in zip(places, points.values(), strict=True) if two[1]]
+        axes[1].errorbar(*zip(*words, strict=True), capsize=3, **style)
     axes[0].set(xlabel="temperature", ylabel="share that the grammar accepts", ylim=(0, 1.03))
     axes[1].set(xlabel="temperature", ylabel="different words", xlim=axes[0].get_xlim())
+    axes[1].set_ylim(bottom=0)
     despine(figure)
     figure.legend(ncols=len(found), loc="outside lower center", frameon=False)
     show(figure, caption, alt, varies="training")
