@@ -180,9 +180,10 @@ def main():
             ratio = ratios(*sides, rounds if beams > 1 else 3 * rounds)  # greedy's are short
             print(ratio.row(f"{title}, batches of {size}"))
             result |= ratio.figures(f"{title}_speedup" if size > 1 else f"{title}_alone_speedup")
-    ratio = against_floor(side(cached_search, BEAMS), rounds)
-    print(ratio.row("bare products, beam5"))
-    result |= ratio.figures("beam5_over_floor")
+    for beams, title in TITLES.items():
+        ratio = against_floor(side(cached_search, beams), rounds)
+        print(ratio.row(f"bare products, {title}"))
+        result |= ratio.figures(f"{title}_over_floor")
     if not args.quick:
         print(HEAD.format("\ntokens/s, 16 sentences", "cached", "plain"))
         with evaluating(model):
