@@ -88,8 +88,9 @@ class Products(TorchDispatchMode):
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
         name = function.overloadpacket.__name__
-        if name in ("mm", "bmm", "addmm"):
-            self.shapes.append(tuple(tuple(x.shape) for x in args[-2:]))
+        if name in ("mm", "bmm", "matmul", "addmm", "linear"):
+            X, W = (args[0], args[1].mT) if name == "linear" else args[-2:]
+            self.shapes.append((tuple(X.shape), tuple(W.shape)))
         return function(*args, **(kwargs or {}))
 
 
