@@ -1,5 +1,6 @@
 """Text in, text out: order, blanks, neighbours, limits. The models are untrained."""
 
+import itertools
 import re
 
 import pytest
@@ -142,6 +143,8 @@ def test_a_search_that_cannot_be_is_refused(toy, wrong):
 def test_a_recording_is_the_translation_with_the_matrices_that_made_it(trained):
     text = SENTENCES[0]
     recording = trained.record(text)
+    for A in itertools.chain(*recording.attention.values()):
+        A.requires_grad_()  # they may be computed with like any tensor
     assert recording.text == text and [recording.translation] == trained.translate([text])
     tokenizer, model = trained.tokenizer, trained.model
     assert recording.source == [*tokenizer.tokens(text), "[EOS]"]

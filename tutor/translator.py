@@ -76,7 +76,8 @@ class Translator:
         with record_attention(self.model) as attention:
             [written] = write(self.model, torch.tensor([source], device=self.device), choose)
         T = len(rows["cross"])
-        matrices = {"encoder": [A[0] for A in attention["encoder"]]}  # (h, S, S) each
+        # Cloned, as `write` makes tensors of which no gradient may be taken.
+        matrices = {"encoder": [A[0].clone() for A in attention["encoder"]]}  # (h, S, S) each
         for kind, steps in rows.items():
             matrices[kind] = [
                 # The rows of the causal matrix grow; what a step could not see had no weight.
