@@ -93,7 +93,8 @@ def course_map():
         "from each chapter to the next. Attention: 01 embedding table, 02 single head, 03 many "
         "heads. The model: 04 encoder, 05 decoder. A translator: 06 text to batches, 07 training, "
         "08 decoding. Looking inside: 09 reading attention, 10 heads off, 11 nn.Transformer, 12 "
-        "museum of bugs. Out into the world: 13 what it costs, 14 shipping.",
+        "museum of bugs. Out into the world: 13 what it costs, 14 shipping, 15 a language model, 16 "
+        "since 2017.",
     )  # fmt: skip
     groups = [
         ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
@@ -101,7 +102,8 @@ def course_map():
         ("A translator", ["06 Text to batches", "07 Training", "08 Decoding"]),
         ("Looking inside", ["09 Reading attention", "10 Heads off", "11 nn.Transformer",
                             "12 Museum of bugs"]),
-        ("Out into the world", ["13 What it costs", "14 Shipping"]),
+        ("Out into the world", ["13 What it costs", "14 Shipping", "15 Language model",
+                                "16 Since 2017"]),
     ]  # fmt: skip
     step, width, height = 176, 152, 44
     for i, (name, chapters) in enumerate(groups):
