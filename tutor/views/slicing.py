@@ -4,7 +4,6 @@ import torch
 from matplotlib.patches import Rectangle
 from traitlets import Bool, Dict, Int
 
-from tutor.figures import ON_COLOUR
 from tutor.views.base import READERS, Table, View, as_written, script, to_lists
 
 STEPS = ("multiply", "cut", "stack", "swap back", "join")
@@ -109,13 +108,13 @@ def _boxes(ax, matrix, x, y, title, rows=(), width=None, head=0):
     for t, row in enumerate(matrix):
         for c, number in enumerate(row):
             m = head if width is None else c // width
-            shade = str(1 - 0.1 * (m % 4))
+            shade = (0, 0, 0, 0.1 * (m % 4))  # of ink, so that it suits a dark page too
             ax.add_patch(Rectangle((x + c, y + t), 1, 1, facecolor=shade, edgecolor="0.4"))
             if width and not t and not c % width:
                 ax.text(x + c, y - 0.05, f"head {m}", fontsize=7, va="bottom")
             ax.text(
                 x + c + 0.5, y + t + 0.5, as_written(number), ha="center", va="center",
-                fontsize=size, gid=ON_COLOUR if m % 4 else None,
+                fontsize=size,
             )  # fmt: skip
     for t, name in enumerate(rows):
         ax.text(x - 0.2, y + t + 0.5, name, ha="right", va="center", fontsize=9)
