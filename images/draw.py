@@ -1137,9 +1137,9 @@ def what_leaves():
 def safetensors_file():
     p = Picture(
         900, 270, "A safetensors file",
-        "Three parts behind one another. Eight bytes hold n, the length of the header. The header, "
+        "Three parts, one after another. Eight bytes hold n, the length of the header. The header, "
         "n bytes of JSON, gives each tensor a name, a dtype, a shape and two offsets. "
-        "Then come the numbers, one tensor behind another. The offsets 0 and 18,432 point to where "
+        "Then come the numbers, one tensor after another. The offsets 0 and 18,432 point to where "
         "the first tensor begins and ends, counted from the end of the header.",
     )  # fmt: skip
     p.box(20, 110, 110, 60, "n", YELLOW)
@@ -1151,9 +1151,9 @@ def safetensors_file():
     p.text(140, 88, "header: n bytes of JSON", anchor="start", bold=True)
     p.text(760, 88, "numbers", bold=True)
     p.arrow((369, 128), (369, 44), (496, 44), (496, 107))
-    p.text(506, 60, "0 bytes behind the header", size=14, anchor="start")
+    p.text(506, 60, "0 bytes after the header", size=14, anchor="start")
     p.arrow((399, 152), (399, 210), (645, 210), (645, 173))
-    p.text(655, 200, "18,432 bytes behind the header", size=14, anchor="start")
+    p.text(655, 200, "18,432 bytes after the header", size=14, anchor="start")
     for x, words in ((20, "byte 0"), (130, "8"), (490, "8 + n")):
         p.text(x + 2, 188, words, size=13, anchor="start")
     p.text(450, 250, "names, shapes, numbers: there is no place for a call", size=14, italic=True)
