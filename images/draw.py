@@ -4,6 +4,7 @@ Each function below returns one picture. It has a ground of its own, white or da
 around it, and a title and description for those who cannot see it.
 """
 
+import itertools
 import math
 from html import escape
 from pathlib import Path
@@ -81,6 +82,13 @@ class Picture:
                 if label:
                     words = label(row, column)
                     self.text(left + cell / 2, y + (row + 0.5) * cell, words, size=cell * 0.42)
+
+    def cross(self, x, y, size):
+        """What a mask hides has a white cross; its upper left corner is at (x, y)."""
+        self.parts.append(
+            f'<path d="M{x} {y} l{size} {size} m0 -{size} l-{size} {size}" stroke="#ffffff" '
+            'stroke-width="3"/>'
+        )
 
     def svg(self):
         return "\n".join([*self.parts, "</svg>"]) + "\n"
@@ -524,10 +532,7 @@ def text_to_batch():
             if row == 0 and c < 11:
                 p.text(x + cell / 2, y + 16, str([*ids, 3][c]), size=14)
             elif c >= length:
-                p.parts.append(
-                    f'<path d="M{x + 20} {y + 9} l14 14 m0 -14 l-14 14" stroke="#ffffff" '
-                    'stroke-width="3"/>'
-                )
+                p.cross(x + 20, y + 9, 14)
     p.text(130, 272, "other sentences", anchor="end", size=13, italic=True)
     p.text(left, 320, "one row a sentence, ended with EOS (3); a cross is padding", size=13,
            anchor="start", italic=True)  # fmt: skip
@@ -859,10 +864,7 @@ def beams_share():
             p.box(x, y, cell - 6, 44, "", YELLOW if i in seen else HIDDEN)
             if i not in seen:
                 middle, top = x + cell / 2 - 12, y + 13
-                p.parts.append(
-                    f'<path d="M{middle} {top} l18 18 m0 -18 l-18 18" stroke="#ffffff" '
-                    'stroke-width="3"/>'
-                )
+                p.cross(middle, top, 18)
     p.text(450, 160, "the mask, one row for each beam", size=14, italic=True)
     p.text(450, 330, "cross on dark: hidden, another beam's past  ·  yellow: the beam's own past",
            size=14)  # fmt: skip
@@ -891,10 +893,7 @@ def reach():
             for r in range(8):
                 if hidden(r, c):
                     left, y = x + c * cell + 12, top + r * cell + 12
-                    p.parts.append(
-                        f'<path d="M{left} {y} l16 16 m0 -16 l-16 16" stroke="#ffffff" '
-                        'stroke-width="3"/>'
-                    )
+                    p.cross(left, y, 16)
     for r, word in enumerate(target):
         p.text(94, top + (r + 0.5) * cell, word, size=13, anchor="end")
     p.text(450, 432, "yellow: False, may be reached  ·  cross on dark: True, may not be", size=14)
@@ -1548,7 +1547,7 @@ def turned_pairs():
         p.text(cx, 22, f"key at {key}, query at {query}", bold=True)
         p.text(cx, 262, "80° between them", size=14)
     p.text(450, 288, "one pair of columns: place 0 points right, and each place turns it by 40° more, "
-           "against the clock", size=13, italic=True)  # fmt: skip
+           "anticlockwise", size=13, italic=True)  # fmt: skip
     return p.svg()
 
 
@@ -1613,7 +1612,7 @@ def shared_keys():
 
 def window():
     p = Picture(
-        900, 320, "The future hidden, and the distant past too",
+        900, 340, "The future hidden, and the distant past too",
         "Two masks of eight tokens; a cross marks a hidden key. Left, causal: token t sees 0 to t. Right, a window of "
         "3: token t sees itself and the two before it. So a cache holds 3 tokens, and through two "
         "layers token 7 is reached from token 3 on.",
@@ -1624,10 +1623,13 @@ def window():
         def hidden(i, j, wide=wide):
             return j > i or j <= i - wide
 
-        p.grid(left, 46, 8, 8, 30, lambda i, j, hidden=hidden: GREY if hidden(i, j) else BLUE,
-               lambda i, j, hidden=hidden: "×" if hidden(i, j) else "")  # fmt: skip
+        p.grid(left, 46, 8, 8, 30, lambda i, j, hidden=hidden: HIDDEN if hidden(i, j) else YELLOW)
+        for i, j in itertools.product(range(8), repeat=2):
+            if hidden(i, j):
+                p.cross(left + 30 * j + 9, 46 + 30 * i + 9, 12)
         p.text(left + 120, 304, "keys 0 to 7", size=13)
         p.text(left - 12, 166, "queries 0 to 7", size=13, anchor="end")
+    p.text(450, 328, "yellow: may be seen  ·  cross on dark: hidden", size=13)
     return p.svg()
 
 
