@@ -72,7 +72,7 @@ def read_header(data):
     cases=lambda: [(data,) for data, _ in files()],
     mistakes=(
         (
-            "The numbers begin behind the header *and* behind the 8 bytes of its length.",
+            "The numbers begin after the header *and* after the 8 bytes of its length.",
             _with(start=lambda length: length),
         ),
         (
@@ -105,7 +105,7 @@ def read_header(data):
 def read_header(data):
     length = int.from_bytes(data[:8], "little")
     return json.loads(data[8 : 8 + length]), length
-""": "behind the 8 bytes",
+""": "after the 8 bytes",
         """\
 def read_header(data):
     length = int.from_bytes(data[:8], "big")

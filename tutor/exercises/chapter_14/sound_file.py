@@ -153,7 +153,7 @@ terabyte of memory. Write the look that comes first. Return `True` if **all** of
 1. There are 8 bytes for the length, and the header lies within the file.
 2. The header is JSON in UTF-8. (If so, you may trust its form: a dict, and in each entry a `dtype`
    of `"F32"` or `"F16"`, a `shape` of whole numbers from 0, and two whole `data_offsets`.)
-3. For each tensor, $0 \\le first \\le last$, and *last* is within the bytes behind the header.
+3. For each tensor, $0 \\le first \\le last$, and *last* is within the bytes after the header.
 4. The distance of the two is what the shape needs. A shape `[]` is one number.
 5. No byte belongs to two tensors.
 
@@ -257,7 +257,7 @@ def sound_file(data):
         ),
         (
             "Offsets are counted from where the numbers begin, so compare them with the bytes "
-            "behind the header, not with the whole file.",
+            "after the header, not with the whole file.",
             _sound(more_room=lambda length: 8 + length),
         ),
         (
