@@ -5,6 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from house_rules import NOTEBOOKS, comparison
 from hypothesis import settings
 from nbval.plugin import IPyNbCell
@@ -20,8 +21,9 @@ if os.environ.get("TUTOR_DATA"):
 
 # Workers that share the cores: more threads than cores make each of them wait for the others.
 workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-if workers > 1:
+if workers > 1:  # in the environment for processes that tests start; here torch is loaded already
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
+    torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 
 
 @pytest.hookimpl(tryfirst=True)
