@@ -3,9 +3,10 @@
 import math
 
 import torch
+import torch.nn.functional as F
 from torch import nn
 
-from tutor.attention import MultiHeadAttention, padding_mask, unslice_vertically
+from tutor.attention import MultiHeadAttention, padding_mask
 from tutor.decoder import Decoder, DecoderLayer
 from tutor.encoder import AttentionSubLayer, Dropout, Encoder, EncoderLayer, FeedForwardSubLayer
 from tutor.positions import Positions
@@ -35,12 +36,13 @@ class LayerCache:
     def V(self):
         return self.rooms[1][:, :, : self.used]  # (N, h, t * beams, d_v)
 
-    def append(self, K, V):
-        """Add keys and values of the newest tokens, (N, h, beams, d_k and d_v)."""
-        start, self.used = self.used, self.used + K.shape[2]
-        for i, new in enumerate((K, V)):
+    def append(self, *newest):
+        """Add keys and values, K and V, of the newest tokens, (N, h, beams, d_k and d_v)."""
+        beams = newest[0].shape[2]
+        start, self.used = self.used, self.used + beams
+        for i, new in enumerate(newest):
             if self.used > self.rooms[i].shape[2]:
-                more = new.new_empty(*new.shape[:2], max(start, 16 * K.shape[2]), new.shape[3])
+                more = new.new_empty(*new.shape[:2], max(start, 16 * beams), new.shape[3])
                 self.rooms[i] = torch.cat([self.rooms[i], more], dim=2)  # (N, h, room, d)
             self.rooms[i][:, :, start : self.used] = new
 
@@ -146,12 +148,14 @@ class LayerOfOne(LayerCache):
     W: the self-attention's weights side by side, head by head, (d_model, h * (2 d_k + d_v)).
     memory_K, (d_model, h * S), and memory_V, (h * S, d_model): keys and values of the source, with
     the cross-attention's own W_Q and W_O multiplied in, because (x W_Q) K^T = x (W_Q K^T).
+    There is one room for keys and values, side by side: (1, h, t * beams, d_k + d_v).
     """
 
     def __init__(self, layer, memory):
         super().__init__(layer, memory)
         own, cross = layer.self_attention.attention, layer.cross_attention.attention
-        self.heads, self.widths = self.memory_K.shape[1], (own.d_k, own.d_k, own.d_v)
+        self.heads, self.d_k = self.memory_K.shape[1], own.d_k
+        self.rooms = [torch.cat(self.rooms, dim=-1)]
         W = (own.W_Q / math.sqrt(own.d_k), own.W_K, own.W_V)
         self.W = torch.cat([each.unflatten(1, (self.heads, -1)) for each in W], dim=2).flatten(1)
         W_Q = cross.W_Q.unflatten(1, (self.heads, -1)).transpose(0, 1)  # (h, d_model, d_k)
@@ -159,6 +163,21 @@ class LayerOfOne(LayerCache):
         K = W_Q @ self.memory_K[0].mT / math.sqrt(cross.d_k)  # (h, d_model, S)
         self.memory_K = K.transpose(0, 1).flatten(1)  # (d_model, h * S)
         self.memory_V = (self.memory_V[0] @ W_O).flatten(0, 1)  # (h * S, d_model)
+        self.W_O = own.W_O
+        # To ask a module for its tensors takes longer than what a step does with some of them.
+        into, _, out = layer.feed_forward.feed_forward
+        self.feed_forward = (into.bias, into.weight.T, out.weight.T, out.bias)
+        norms = layer.self_attention.norm, layer.cross_attention.norm, layer.feed_forward.norm
+        self.norms = [(n.normalized_shape, n.weight, n.bias, n.eps) for n in norms]
+        self.norm_first = layer.self_attention.norm_first
+
+    @property
+    def K(self):
+        return self.rooms[0][:, :, : self.used, : self.d_k]  # (1, h, t * beams, d_k)
+
+    @property
+    def V(self):
+        return self.rooms[0][:, :, : self.used, self.d_k :]  # (1, h, t * beams, d_v)
 
     def keep(self, rows):
         """There is one sentence: either it stays, or nothing is written any more."""
@@ -169,7 +188,7 @@ class CacheOfOne(Cache):
 
     So little is computed for one sentence that calling the operations takes longer. Here the
     products add biases and residuals, too. The numbers are those of Cache, up to rounding. It
-    passes the modules of the attentions by: what listens to them hears nothing (see `untouched`).
+    passes the modules of the layers by: what listens to them hears nothing (see `untouched`).
     """
 
     Layer = LayerOfOne
@@ -177,32 +196,32 @@ class CacheOfOne(Cache):
     def layer_step(self, layer, kept, X):
         """A decoder layer for the newest tokens alone, X: (1, beams, d_model) or (beams, ...)."""
         X = X.view(self.beams, -1)  # (beams, d_model)
-        X = self.residual(layer.self_attention, kept, X, self.attend_to_past)
-        X = self.residual(layer.cross_attention, kept, X, self.attend_to_source)
-        return self.residual(layer.feed_forward, kept, X, self.feed_forward)  # (beams, d_model)
+        sub_layers = (self.attend_to_past, self.attend_to_source, self.feed_forward)
+        for norm, add in zip(kept.norms, sub_layers, strict=True):
+            if kept.norm_first:
+                X = add(kept, X, F.layer_norm(X, *norm))  # (beams, d_model)
+            else:
+                X = F.layer_norm(add(kept, X, X), *norm)  # (beams, d_model)
+        return X
 
-    def residual(self, sub_layer, kept, X, add):
-        if sub_layer.norm_first:
-            return add(X, sub_layer.norm(X), sub_layer, kept)  # (beams, d_model)
-        return sub_layer.norm(add(X, X, sub_layer, kept))  # (beams, d_model)
+    # A sub-layer's sum: X (beams, d_model) and what it adds for what it reads, `read`.
 
-    def attend_to_past(self, X, read, sub_layer, kept):
-        QKV = (read @ kept.W).view(1, self.beams, kept.heads, -1).transpose(1, 2)
-        Q, K, V = QKV.split(kept.widths, dim=-1)  # (1, h, beams, d_k), twice, and d_v
-        kept.append(K, V)
-        E = Q @ kept.K.mT  # (1, h, beams, t * beams)
+    def attend_to_past(self, kept, X, read):
+        QKV = (read @ kept.W).view(self.beams, kept.heads, -1).transpose(0, 1)
+        kept.append(QKV[None, ..., kept.d_k :])
+        E = torch.bmm(QKV[..., : kept.d_k], kept.K[0].mT)  # (h, beams, t * beams)
         if self.beams > 1:
-            E.masked_fill_(self.mask, torch.finfo(E.dtype).min)
-        Y = unslice_vertically(E.softmax(dim=-1) @ kept.V)[0]  # (beams, h * d_v)
-        return torch.addmm(X, Y, sub_layer.attention.W_O)
+            E.masked_fill_(self.mask[0], torch.finfo(E.dtype).min)
+        Y = torch.bmm(E.softmax(dim=-1), kept.V[0])  # (h, beams, d_v)
+        return torch.addmm(X, Y.transpose(0, 1).flatten(1), kept.W_O)
 
-    def attend_to_source(self, X, read, sub_layer, kept):
+    def attend_to_source(self, kept, X, read):
         E = (read @ kept.memory_K).view(self.beams, kept.heads, -1)  # (beams, h, S)
         if self.memory_mask is not None:
             E.masked_fill_(self.memory_mask[0], torch.finfo(E.dtype).min)
         return torch.addmm(X, E.softmax(dim=-1).flatten(1), kept.memory_V)
 
-    def feed_forward(self, X, read, sub_layer, kept):
-        into, _, out = sub_layer.feed_forward
-        hidden = torch.addmm(into.bias, read, into.weight.T).relu_()  # (beams, d_ff)
-        return torch.addmm(X, hidden, out.weight.T).add_(out.bias)
+    def feed_forward(self, kept, X, read):
+        first_bias, W_1, W_2, last_bias = kept.feed_forward
+        hidden = torch.addmm(first_bias, read, W_1).relu_()  # (beams, d_ff)
+        return torch.addmm(X, hidden, W_2).add_(last_bias)
