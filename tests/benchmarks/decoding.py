@@ -90,6 +90,10 @@ class Products(TorchDispatchMode):
         name = function.overloadpacket.__name__
         if name in ("mm", "bmm", "matmul", "addmm", "linear"):
             X, W = (args[0], args[1].mT) if name == "linear" else args[-2:]
+            if W.dim() == 2:  # one product, whatever X looks like
+                X = X.flatten(0, -2)
+            elif W.dim() > 3:  # many small ones, in one row
+                X, W = X.flatten(0, -3), W.flatten(0, -3)
             self.shapes.append((tuple(X.shape), tuple(W.shape)))
         return function(*args, **(kwargs or {}))
 
