@@ -237,7 +237,7 @@ def rungs(found, label, limits, caption, alt):
         for place, (value, low, high) in zip(places, rows.values(), strict=True):
             if value > limits[1]:
                 frame = dict(boxstyle="square", facecolor="none", edgecolor=COLOURS[i], linewidth=2)
-                said = f"{value:.1f} →"
+                said = f"{value:.1f}, from {low:.1f} to {high:.1f} →"
                 ax.text(limits[1], place, said, ha="right", va="center", bbox=frame)
             else:
                 ax.plot([low, high], [place, place], color=COLOURS[i], linewidth=3)
