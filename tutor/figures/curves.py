@@ -1,5 +1,7 @@
 """Curves: losses, shares and costs over steps, sizes or lengths."""
 
+from statistics import mean, variance
+
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.ticker import FixedLocator, NullFormatter
@@ -38,19 +40,27 @@ def curves(
         show(figure, caption, alt, varies)
 
 
-def samples(found, caption, alt):
+def samples(found, drawn, caption, alt):
     """Chapter 15: how right and how varied samples are; found: {rule: {temperature: two values}}.
 
-    The two: (share, half its interval), and the same of how many different words there are or None.
+    The two: how many of `drawn` samples are right, and a list of how many different words sets of
+    right samples have. Shares have 95 % intervals; a mean of sets two standard deviations of it,
+    from the variance within all lists together.
     """
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    lists = [words for points in found.values() for _, words in points.values()]
+    spread = 2 * mean(variance(words) for words in lists if len(words) > 1) ** 0.5
     for i, (rule, points) in enumerate(found.items()):
         style = dict(color=COLOURS[i], marker="osD^"[i], linestyle=STYLES[i], linewidth=2)
-        places = [heat + 0.03 * (i - 1.5) for heat in points]  # intervals side by side
-        shares, margins = zip(*[share for share, _ in points.values()], strict=True)
-        axes[0].errorbar(places, shares, margins, label=rule, capsize=3, **style)
-        words = [(x, *two[1]) for x, two in zip(places, points.values(), strict=True) if two[1]]
-        axes[1].errorbar(*zip(*words, strict=True), capsize=3, **style)
+        style |= dict(capsize=3)
+        aside = 0.03 * (i - 1.5)  # intervals side by side
+        shares = [right / drawn for right, _ in points.values()]
+        margins = [1.96 * (p * (1 - p) / drawn) ** 0.5 for p in shares]
+        places = [heat + aside for heat in points]
+        axes[0].errorbar(places, shares, margins, label=rule, **style)
+        counts = {heat + aside: words for heat, (_, words) in points.items() if words}
+        margins = [spread / len(words) ** 0.5 for words in counts.values()]
+        axes[1].errorbar(list(counts), list(map(mean, counts.values())), margins, **style)
     axes[0].set(xlabel="temperature", ylabel="share that the grammar accepts", ylim=(0, 1.03))
     axes[1].set(xlabel="temperature", ylabel="different words", xlim=axes[0].get_xlim())
     axes[1].set_ylim(bottom=0)
