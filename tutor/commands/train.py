@@ -17,6 +17,7 @@ import torch
 from tqdm import tqdm
 
 from tutor.commands.common import load_pairs, pick_device, say
+from tutor.text.bpe_dropout import pairs_by_epoch
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import processes, recipes
 from tutor.training.checkpoint import (
@@ -94,6 +95,7 @@ def train_into(folder, args):
         "asked": asked,
         "recipe": asdict(recipe),
         "config": asdict(model.config),
+        "bpe_dropout": budget.bpe_dropout,
         "pairs": hashlib.sha256(json.dumps(pairs).encode()).hexdigest(),
     }
     notes = {"machine": describe_machine(device), "versions": versions()}
@@ -118,6 +120,8 @@ def train_into(folder, args):
             if not terminal and (step + 1) % math.ceil(steps / REPORTS) == 0:
                 say(f"step {step + 1:,} of {steps:,}, {history.seconds:.0f} s")
 
+        if budget.bpe_dropout:
+            pairs = pairs_by_epoch(tokenizer, sources, targets, budget.bpe_dropout, args.seed)
         history = train(model, pairs, recipe, on_step, resume, make_loss(model))
 
     done = len(history.loss)
@@ -128,7 +132,7 @@ def train_into(folder, args):
     if processes.is_first():
         training = {
             **{name: asked[name] for name in ("corpus", "pair")},
-            "sentence_pairs": len(pairs),
+            "sentence_pairs": len(sources),
             "minutes": asked["minutes"],
             "steps": steps,
             "steps_done": done,
@@ -136,6 +140,7 @@ def train_into(folder, args):
             "seconds_with_start": round(time.perf_counter() - start, 1),
             "recipe": asdict(recipe),
             "config": asdict(model.config),
+            "bpe_dropout": budget.bpe_dropout,
             "parameters": count_parameters(model),
             "target_tokens": sum(history.tokens),
             "loss": mean_losses(history.loss),
