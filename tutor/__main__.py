@@ -11,6 +11,7 @@ from tutor.commands.common import say
 from tutor.commands.train import run_train
 from tutor.commands.translate import run_translate
 from tutor.decoding import ALPHA
+from tutor.training.recipes import PRECISIONS
 
 DESCRIPTION = """\
 Train a small Transformer that translates English, translate with it, and measure how well it does.
@@ -148,6 +149,11 @@ def make_parser():
         help="for weights, order and dropout (default: %(default)s)",
     )  # fmt: skip
 
+    child.add_argument(
+        "--precision", choices=PRECISIONS,
+        help="of products on a CPU; medium rounds what is multiplied to bfloat16 (default: the "
+        "one that is faster here, measured first)",
+    )  # fmt: skip
     child.add_argument(
         "--resume", action="store_true",
         help="go on where this training was stopped, with the same options; else begin",

@@ -49,7 +49,7 @@ def run_train(args):
 def train_into(folder, args):
     """Train from nothing or go on; returns an exit code."""
     workspace, start = training_folder(folder), time.perf_counter()
-    asked = {name: getattr(args, name) for name in ("corpus", "pair", "seed", "steps")}
+    asked = {name: getattr(args, name) for name in ("corpus", "pair", "seed", "steps", "precision")}
     asked["minutes"] = args.minutes if args.steps is None else None
     before = find_training(folder, workspace, asked, args.resume)
     if before == "finished":
@@ -59,8 +59,6 @@ def train_into(folder, args):
         spare_finished_model(folder, resuming=before is not None)
     processes.from_first(0)  # nobody writes before all have looked
     device = pick_device()
-    if device != "cpu":  # there, lower precision costs more time than it saves: few shapes recur
-        torch.set_float32_matmul_precision("high")
 
     sizes = dict(recipes.SIZES[args.corpus])
     vocab_size = sizes.pop("vocab_size")
@@ -80,22 +78,14 @@ def train_into(folder, args):
     many = f", {processes.world_size()} processes" if processes.world_size() > 1 else ""
     say(f"{len(pairs):,} sentence pairs, {count_parameters(model):,} parameters, on {device}{many}")
 
-    steps = before["recipe"]["steps"] if before else args.steps
-    if steps is None:
-        say("measuring the pace ...")
-        recipe = recipes.recipe_for(10**6, budget, args.seed)
-        pace = recipes.measure_pace(model, pairs, recipe, 60 * args.minutes, make_loss)
-        left = 60 * args.minutes - (time.perf_counter() - start)
-        steps = processes.from_first(max(recipes.START_STEPS, round(left / pace)))
-        rest = f"{max(left, 0):.0f} seconds are left of {args.minutes:g} minutes"
-        least = ", the least" if steps == recipes.START_STEPS else ""
-        say(f"{rest}, {pace:.3f} a step: {steps:,} steps{least}")
+    steps, precision = plan(args, before, model, pairs, budget, start)
     recipe = recipes.recipe_for(steps, budget, args.seed)
     about = {
         "asked": asked,
         "recipe": asdict(recipe),
         "config": asdict(model.config),
         "bpe_dropout": budget.bpe_dropout,
+        "precision": precision,
         "pairs": hashlib.sha256(json.dumps(pairs).encode()).hexdigest(),
     }
     notes = {"machine": describe_machine(device), "versions": versions()}
@@ -141,6 +131,7 @@ def train_into(folder, args):
             "recipe": asdict(recipe),
             "config": asdict(model.config),
             "bpe_dropout": budget.bpe_dropout,
+            "precision": precision,
             "parameters": count_parameters(model),
             "target_tokens": sum(history.tokens),
             "loss": mean_losses(history.loss),
@@ -163,6 +154,35 @@ def train_into(folder, args):
     return 0
 
 
+def plan(args, before, model, pairs, budget, start):
+    """How many steps, in which precision: as before or as asked, else as a measured start says."""
+    if before:
+        steps, precision = before["recipe"]["steps"], before.get("precision", "highest")
+    else:
+        steps, precision = args.steps, args.precision
+    if pick_device() != "cpu":
+        precision = "high"
+    elif steps is not None and not recipes.worth_measuring(steps):
+        precision = precision or "highest"
+    if precision:
+        torch.set_float32_matmul_precision(precision)
+    if steps is None or not precision:
+        say("measuring the pace ...")
+        seconds = 60 * args.minutes if steps is None else 0
+        measured = model, pairs, recipes.recipe_for(10**6, budget, args.seed), seconds, make_loss
+        if precision:
+            pace = recipes.measure_pace(*measured)
+        else:
+            precision, pace = recipes.fastest_precision(*measured)
+    if steps is None:
+        left = 60 * args.minutes - (time.perf_counter() - start)
+        steps = processes.from_first(max(recipes.START_STEPS, round(left / pace)))
+        rest = f"{max(left, 0):.0f} seconds are left of {args.minutes:g} minutes"
+        least = ", the least" if steps == recipes.START_STEPS else ""
+        say(f"{rest}, {pace:.3f} a step: {steps:,} steps{least}")
+    return steps, precision
+
+
 def find_training(folder, workspace, asked, resume):
     """What an earlier training in `workspace` was about; None if there was none; "finished"."""
     if (workspace / RUN).is_file():
@@ -178,7 +198,7 @@ def find_training(folder, workspace, asked, resume):
         about = read_json(folder / TRAINING, MAX_JSON)
         about = about if isinstance(about, dict) else {}
         about |= {"seed": (about.get("recipe") or {}).get("seed")}
-        about |= {} if asked["steps"] is not None else {"steps": None}
+        about |= {name: None for name in ("steps", "precision") if asked[name] is None}
         if all(about.get(name) == value for name, value in asked.items()):
             return "finished"
     return None

@@ -6,9 +6,11 @@ import time
 from dataclasses import replace
 from typing import NamedTuple
 
+import torch
+
 from tutor.text.batches import bucket
 from tutor.training.loop import Recipe, train
-from tutor.training.processes import any_of
+from tutor.training.processes import any_of, from_first
 
 
 class Budget(NamedTuple):
@@ -43,6 +45,10 @@ BUILTIN_PAIRS = 60_000  # sentence pairs that the grammar generates for training
 START = 0.05  # the share of the budget that measuring the pace takes ...
 START_STEPS = 5  # ... if so many steps fit into it
 SLOW_STEPS = 2  # the first steps also set up memory and threads: they do not count
+# Of float32 products on a CPU. "medium" rounds what is multiplied to bfloat16, which is faster on
+# some processors, and slower on others.
+PRECISIONS = ("highest", "medium")
+CLEARLY = 0.9  # of the time a step takes: so much faster "medium" must be
 START_BATCHES = 20  # batches, from the shortest sentences to the longest, that are measured
 
 
@@ -51,6 +57,11 @@ def choose(corpus, minutes=None, steps=None):
     for budget in BUDGETS[corpus]:
         if (steps <= budget.steps) if steps is not None else (minutes <= budget.minutes):
             return budget
+
+
+def worth_measuring(steps):
+    """Whether a training of so many steps is long enough to try both precisions first."""
+    return len(PRECISIONS) * (SLOW_STEPS + START_STEPS) <= START * steps
 
 
 def recipe_for(steps, budget, seed):
@@ -87,3 +98,19 @@ def measure_pace(model, pairs, recipe, seconds, make_loss):
         timed = ends[SLOW_STEPS - 1 :]
         return (timed[-1] - timed[0]) / (len(timed) - 1)
     raise KeyboardInterrupt  # nothing else ends so long a training
+
+
+def fastest_precision(model, pairs, recipe, seconds, make_loss):
+    """The precision with which steps are fastest here, and their pace with it; it is then set.
+
+    As `measure_pace`, with half of the time for each precision. Several processes choose as the
+    first of them does.
+    """
+    paces = {}
+    for precision in PRECISIONS:
+        torch.set_float32_matmul_precision(precision)
+        paces[precision] = measure_pace(model, pairs, recipe, seconds / 2, make_loss)
+    faster = paces["medium"] < CLEARLY * paces["highest"]
+    precision = PRECISIONS[from_first(int(faster))]
+    torch.set_float32_matmul_precision(precision)
+    return precision, paces[precision]
