@@ -17,7 +17,6 @@ import torch
 from tqdm import tqdm
 
 from tutor.commands.common import load_pairs, pick_device, say
-from tutor.text.bpe_dropout import pairs_by_epoch
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import processes, recipes
 from tutor.training.checkpoint import (
@@ -84,7 +83,6 @@ def train_into(folder, args):
         "asked": asked,
         "recipe": asdict(recipe),
         "config": asdict(model.config),
-        "bpe_dropout": budget.bpe_dropout,
         "precision": precision,
         "pairs": hashlib.sha256(json.dumps(pairs).encode()).hexdigest(),
     }
@@ -110,8 +108,6 @@ def train_into(folder, args):
             if not terminal and (step + 1) % math.ceil(steps / REPORTS) == 0:
                 say(f"step {step + 1:,} of {steps:,}, {history.seconds:.0f} s")
 
-        if budget.bpe_dropout:
-            pairs = pairs_by_epoch(tokenizer, sources, targets, budget.bpe_dropout, args.seed)
         history = train(model, pairs, recipe, on_step, resume, make_loss(model))
 
     done = len(history.loss)
@@ -122,7 +118,7 @@ def train_into(folder, args):
     if processes.is_first():
         training = {
             **{name: asked[name] for name in ("corpus", "pair")},
-            "sentence_pairs": len(sources),
+            "sentence_pairs": len(pairs),
             "minutes": asked["minutes"],
             "steps": steps,
             "steps_done": done,
@@ -130,7 +126,6 @@ def train_into(folder, args):
             "seconds_with_start": round(time.perf_counter() - start, 1),
             "recipe": asdict(recipe),
             "config": asdict(model.config),
-            "bpe_dropout": budget.bpe_dropout,
             "precision": precision,
             "parameters": count_parameters(model),
             "target_tokens": sum(history.tokens),

@@ -1,4 +1,4 @@
-"""BPE-dropout: words that are cut into other tokens in every epoch of a training (chapter 06)."""
+"""BPE-dropout: words that are cut into other tokens in every epoch of a training, for `train`."""
 
 import json
 import random

@@ -22,7 +22,6 @@ class Budget(NamedTuple):
     d_ff: int
     dropout: float
     warmup: int = 50
-    bpe_dropout: float = 0.0
 
 
 # A wider model learns too slowly within minutes. vocab_size is what the tokenizer aims at.
@@ -37,7 +36,7 @@ BUDGETS = {
         Budget(3, 4_000, 512, 256, 0.05),
         Budget(10, 8_500, 768, 256, 0.1),
         Budget(30, 12_000, 1024, 256, 0.15),
-        Budget(math.inf, math.inf, 2048, 512, 0.2, warmup=200, bpe_dropout=0.1),
+        Budget(math.inf, math.inf, 2048, 512, 0.2, warmup=200),
     ],
 }
 BUILTIN_PAIRS = 60_000  # sentence pairs that the grammar generates for training
