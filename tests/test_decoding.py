@@ -429,6 +429,15 @@ def test_what_is_wrong_is_said(call, says):
         call(small_model())
 
 
+@pytest.mark.parametrize("search", [greedy, beam_search])
+def test_a_model_whose_weights_are_no_numbers_is_named(search):
+    model = lively_model()
+    with torch.no_grad():
+        model.decoder.layers[0].self_attention.attention.W_Q.fill_(math.nan)
+    with pytest.raises(ValueError, match="not numbers"):
+        search(model, torch.tensor([[5, 6, EOS], [5, EOS, PAD]]))
+
+
 def test_history_holds_every_step_of_every_sentence_still_written():
     model, source, history = lively_model(10), random_ids(10, 6, 6, 11), []
     found = beam_search(model, source, 3, max_len=9, history=history)

@@ -73,6 +73,15 @@ def evaluating(model):
         model.train(was_training)
 
 
+def check_score(score):
+    """Raises ValueError for a log-probability that is no number: nothing can be chosen by it."""
+    if math.isnan(score):
+        raise ValueError(
+            "The model's logits are not numbers (NaN): its weights are damaged, or its training "
+            "went wrong. Load or train it again."
+        )
+
+
 def write(model, source_ids, choose, max_len=None):
     """Write N sentences; choose(Z) makes of logits (N, vocab_size) each one's next token, with its
     log-probability: (N, 1) each. See `greedy` and `sample`.
@@ -90,6 +99,7 @@ def write(model, source_ids, choose, max_len=None):
             if done.any():
                 for n in done.nonzero()[:, 0].tolist():
                     words = [i for i in ids[n, 1:].tolist() if i != EOS]
+                    check_score(score[n].item())
                     written[rows[n]] = Hypothesis(words, score[n].item(), ended[n].item())
                 left = (~done).nonzero()[:, 0]  # a finished sentence costs nothing more
                 cache.keep(left)
@@ -275,6 +285,7 @@ def beam_search(model, source_ids, beams=5, alpha=ALPHA, n_best=1, max_len=None,
 
 def best_of(pool, alpha):
     """The beams of one sentence as Hypothesis, finished ones first, then by score."""
+    check_score(pool.total.sum().item())
     written = [
         Hypothesis([i for i in ids if i not in (PAD, BOS, EOS)], score, ended)
         for ids, score, ended in zip(
