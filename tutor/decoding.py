@@ -99,8 +99,8 @@ def write(model, source_ids, choose, max_len=None):
             if done.any():
                 for n in done.nonzero()[:, 0].tolist():
                     words = [i for i in ids[n, 1:].tolist() if i != EOS]
-                    check_score(score[n].item())
                     written[rows[n]] = Hypothesis(words, score[n].item(), ended[n].item())
+                    check_score(written[rows[n]].score)
                 left = (~done).nonzero()[:, 0]  # a finished sentence costs nothing more
                 cache.keep(left)
                 ids, score, limit, rows = ids[left], score[left], limit[left], rows[left]

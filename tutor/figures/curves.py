@@ -51,8 +51,9 @@ def samples(found, drawn, caption, alt):
     lists = [words for points in found.values() for _, words in points.values()]
     spread = 2 * mean(variance(words) for words in lists if len(words) > 1) ** 0.5
     for i, (rule, points) in enumerate(found.items()):
-        style = dict(color=COLOURS[i], marker="osD^"[i], linestyle=STYLES[i], linewidth=2)
-        style |= dict(capsize=3)
+        style = dict(
+            color=COLOURS[i], marker="osD^"[i], linestyle=STYLES[i], linewidth=2, capsize=3
+        )
         aside = 0.03 * (i - 1.5)  # intervals side by side
         shares = [right / drawn for right, _ in points.values()]
         margins = [1.96 * (p * (1 - p) / drawn) ** 0.5 for p in shares]

@@ -76,12 +76,18 @@ def batches_forever(pairs, max_tokens, seed, first=0):
     """Epoch after epoch of batches, from step `first` on; which one comes at a step depends on
     pairs, seed and step alone. pairs: a list, or a function from the number of an epoch to one.
     """
-    for epoch in itertools.count():
+    epoch = 0
+    while True:
         batches = bucket(pairs(epoch) if callable(pairs) else pairs, max_tokens, seed=seed + epoch)
         if not batches:
             raise ValueError("There are no pairs to train on: give a list with at least one.")
+        if first >= len(batches):
+            # All epochs of a list have as many batches, because they are cut by length.
+            past = 1 if callable(pairs) else first // len(batches)
+            epoch, first = epoch + past, first - past * len(batches)
+            continue
         yield from batches[first:]
-        first = max(0, first - len(batches))
+        epoch, first = epoch + 1, 0
 
 
 @contextmanager
