@@ -1,7 +1,7 @@
 """What might make the model that ships better: one change at a time, judged on validation alone.
 
     TUTOR_DATA=... python tests/benchmarks/trials.py --steps 3000 --factor 0.3 [--strength 5]
-    TUTOR_DATA=... python tests/benchmarks/trials.py --steps 19000 --bpe-dropout 0.1 --folder F
+    TUTOR_DATA=... python tests/benchmarks/trials.py --steps 19000 --dropout 0.3 --folder F
 
 Trains on the training split of Multi30k: the shipped weights with --factor, from so much of their
 learning rates down a cosine, else a model of the same sizes from nothing. --strength above 0 adds
@@ -23,7 +23,6 @@ import torch.nn.functional as F
 from tutor import load_pretrained
 from tutor.attention import PAD, padding_mask
 from tutor.evaluation import gains, moses_bleu
-from tutor.text.bpe_dropout import pairs_by_epoch
 from tutor.text.multi30k import load_multi30k
 from tutor.training import Recipe, train, translation_loss
 from tutor.training.resume import Checkpoints
@@ -63,7 +62,6 @@ def main():
     parser.add_argument("--factor", type=float, help="of the learning rates, for shipped weights")
     parser.add_argument("--strength", type=float, default=0.0, help="of R-Drop; 0 is without")
     parser.add_argument("--dropout", type=float, default=0.2)
-    parser.add_argument("--bpe-dropout", type=float, default=0.0, help="the share of lost merges")
     parser.add_argument("--d-ff", type=int, default=512, help="of a model from nothing")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", help="where checkpoints are kept")
@@ -74,8 +72,6 @@ def main():
     tokenizer = translator.tokenizer
     sources, targets = load_multi30k("train")
     pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
-    if args.bpe_dropout:
-        pairs = pairs_by_epoch(tokenizer, sources, targets, args.bpe_dropout, args.seed)
     sources, references = load_multi30k("val")
     shipped = translator.translate(sources, beams=5)
     config = dataclasses.replace(translator.model.config, dropout=args.dropout, d_ff=args.d_ff)

@@ -74,17 +74,17 @@ class History:
 
 def batches_forever(pairs, max_tokens, seed, first=0):
     """Epoch after epoch of batches, from step `first` on; which one comes at a step depends on
-    pairs, seed and step alone. pairs: a list, or a function from the number of an epoch to one.
+    seed and step alone.
     """
     epoch = 0
     while True:
-        batches = bucket(pairs(epoch) if callable(pairs) else pairs, max_tokens, seed=seed + epoch)
+        batches = bucket(pairs, max_tokens, seed=seed + epoch)
         if not batches:
             raise ValueError("There are no pairs to train on: give a list with at least one.")
-        if first >= len(batches):
-            # All epochs of a list have as many batches, because they are cut by length.
-            past = 1 if callable(pairs) else first // len(batches)
-            epoch, first = epoch + past, first - past * len(batches)
+        # Every epoch has as many batches, because they are cut by length.
+        epochs, first = divmod(first, len(batches))
+        if epochs:
+            epoch += epochs
             continue
         yield from batches[first:]
         epoch, first = epoch + 1, 0
@@ -124,8 +124,7 @@ def until_ctrl_c(batches):
 def train(model, pairs, recipe, on_step=None, resume=None, loss_of=translation_loss):
     """Train `model` on (source ids, target ids) pairs, in place. Returns a History.
 
-    pairs: a list of pairs of lists of int, or a function from the number of an epoch to such a list
-    (see bpe_dropout.py). on_step(step, history) is called after every step.
+    pairs: a list of pairs of lists of int. on_step(step, history) is called after every step.
     resume(optimizers, schedules) may put them, the model and the random numbers where an earlier
     training was, and returns its History (see resume.py). loss_of(model, batch, smoothing) gives
     the loss; it calls the steps of the model, so `torch.compile` is of use around the loss alone:
