@@ -341,6 +341,10 @@ def test_what_must_not_be_saved(tmp_path):
         broken.embedding.weight[3, 3] = float("nan")
     with pytest.raises(ValueError, match="embedding.weight holds numbers that are not finite"):
         save_model(tmp_path / "a", broken, TOKENIZER)
+    with torch.no_grad():
+        broken.embedding.weight[3, 3] = 65520
+    with pytest.raises(ValueError, match=r"embedding.weight .* too large for torch.float16"):
+        save_model(tmp_path / "a", broken, TOKENIZER, dtype=torch.float16)
     with pytest.raises(ValueError, match="has 262 ids"):
         save_model(tmp_path / "a", make_model(), OTHER)
     with pytest.raises(ValueError, match="dtype must be"):

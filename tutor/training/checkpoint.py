@@ -56,10 +56,13 @@ def save_model(
     for name, tensor in model.state_dict().items():
         tensors[name] = tensor.detach().to("cpu", dtype).contiguous()
         if not tensors[name].isfinite().all():
-            raise ValueError(
-                f"{name} holds numbers that are not finite in {dtype}, so nothing was saved: the "
-                "training has diverged; try a lower learning rate."
+            why = (
+                f"too large for {dtype}, so nothing was saved: save it in torch.float32."
+                if tensor.isfinite().all()
+                else "not finite, so nothing was saved: the training has diverged; try a lower "
+                "learning rate."
             )
+            raise ValueError(f"{name} holds numbers that are {why}")
     with replaced(folder) as new:
         # Through bytes, because then a full disk is an OSError like everywhere else.
         (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
