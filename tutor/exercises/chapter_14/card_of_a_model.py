@@ -55,6 +55,18 @@ The card lacks the test set and the beams. Otherwise 61.6 is high enough, so the
 start and should only be told to read a few of them.
 """
 ''': "another kind of text",
+        '''\
+card_of_a_model = """
+The card names no data. The number 61.6 says that about 62 of 100 notes will be translated
+correctly, so the hospital should have somebody read them all.
+"""
+''': "no share of right sentences",
+        '''\
+card_of_a_model = """
+The card should name its test set. 61.6 is very good, nearly a human's, so the hospital can use
+the model as it is.
+"""
+''': "another kind of text",
     },
     right=(
         '''\
@@ -81,15 +93,19 @@ photo captions, and that it drops the word not.
     ),
     misconceptions=(
         (
-            r"\b(61\.6|bleu)\b[^.;,]{0,25}\b(means?|is|stands for)\b[^;,]{0,25}(\b61\.6 ?%|"
-            r"\bper ?cent\b|\bout of (a )?(100|hundred)\b|\b(sentences|translations|words)"
-            r" (are|is) (right|correct)\b)",
+            r"\b(61\.6|bleu)\b[^.;,]{0,25}\b(means?|is|stands for|tells?|(?P<own>says?))\b"
+            r"[^;,]{0,25}(\b6[12](\.6)? ?%|\bper ?cent\b|\b(out|6[12]) of (a )?(100|hundred)\b|"
+            r"\b(sentences|translations|notes|words)"
+            r" (are|is|will be) (translated )?(right|correct))",
             "BLEU is no share of right sentences: it counts runs of up to four words that stand "
             "in a reference, too.",
         ),
         (
             r"\b(61\.6|bleu|number|score) (of 61\.6 )?is (high|good) enough\b|\b(good|high)"
-            r" enough for (the|a) hospital\b",
+            r" enough for (the|a) hospital\b|\b(61\.6|bleu|score) (of 61\.6 )?is (a )?(very|really|"
+            r"quite|so) (good|high)\b(?!.*\b(captions?|photos?|on|for|because|since)\b)|"
+            r"^(?!.*\bcaptions?\b).*\b61\.6\b.{0,30}\b(nearly|almost|close to|as good as)\b.{0,9}"
+            r"\bhuman",
             "The number was measured on another kind of text: it says nothing about notes for "
             "patients.",
         ),

@@ -1,5 +1,7 @@
 """What float16 cannot hold."""
 
+import itertools
+
 import torch
 
 from tutor.check.exercise import WRITE, Exercise
@@ -35,6 +37,16 @@ def _by_the_smallest_number(X):
     return half.masked_fill(X.abs() < 2.0**-24, 0.0)
 
 
+def _by_limits(X):
+    """Outside of what `torch.finfo` calls `max` and `tiny`."""
+    return _by_the_largest_number(X).masked_fill(X.abs() < 2.0**-14, 0.0)
+
+
+def _by_limits_below(X):
+    """The same, but whatever is negative counts as small."""
+    return _by_the_largest_number(X).masked_fill(X < 2.0**-14, 0.0)
+
+
 def _beyond_half_way(*ends):
     """A number half way stays, at the upper end or at the lower one."""
 
@@ -50,6 +62,17 @@ def _beyond_half_way(*ends):
 def _every(tensors):
     """With an entry for each tensor."""
     return {name: _lost({name: X}).get(name, (0, 0)) for name, X in tensors.items()}
+
+
+def _changed(tensors, which, both=False):
+    """Counts in place of what becomes 0 which numbers rounding changes; `both`: of either."""
+    found = {}
+    for name, X in tensors.items():
+        over, _ = _lost({name: X}).get(name, (0, 0))
+        change = int((which(X.half()) & (X.half() != X)).sum())
+        if over or change:
+            found[name] = change if both else (over, change)
+    return found
 
 
 def _with_pairs(answer, tensors):
@@ -75,6 +98,24 @@ def _cases_of_weights():
     yield ({"a": X([torch.inf, 1.0]), "b": X([-torch.inf, 1e30, 1e-30]), "c": X([torch.nan])},)
     yield ({"late": X([0.0, 0.0]), "W": 10 ** (12 * torch.rand(4, 5) - 6), "n": X(2e5)},)
     yield ({},)
+
+
+_CODE = '''\
+def lost_in_half(tensors):
+    """What float16 would do to the weights of a model.
+
+    tensors: a dict from names to float32 tensors of any shape
+    Returns a dict from names to pairs of int: become infinite, become 0; without (0, 0)
+    """
+    lost = {}
+    for name, X in tensors.items():
+        half = X.half()
+        over = (half.isinf() & ~X.isinf()).sum().item()
+        under = ((half == 0) & (X != 0)).sum().item()
+        if over or under:
+            lost[name] = (over, under)
+    return lost
+'''
 
 
 lost_in_half = Exercise(
@@ -108,22 +149,7 @@ def lost_in_half(tensors):
     """
     raise NotImplementedError
 ''',
-    solution='''\
-def lost_in_half(tensors):
-    """What float16 would do to the weights of a model.
-
-    tensors: a dict from names to float32 tensors of any shape
-    Returns a dict from names to pairs of int: become infinite, become 0; without (0, 0)
-    """
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = ((half == 0) & (X != 0)).sum().item()
-        if over or under:
-            lost[name] = (over, under)
-    return lost
-''',
+    solution=_CODE,
     because="Weights seldom lose much here. Squares of gradients, which AdamW keeps, are mostly "
     "below 1e-8 and would be 0.",
     reference=_lost,
@@ -172,15 +198,29 @@ def lost_in_half(tensors):
             "The names are right. Say also how many numbers are lost at either end.",
             lambda tensors: list(_lost(tensors)),
         ),
-        (
-            "65,504 is the largest float16, but a number a little above is rounded down to it. Let "
-            "`.half()` decide.",
-            lambda tensors: _lost(tensors, to=_by_the_largest_number),
-        ),
-        (
-            "Below 2 to the -14 digits get lost, but not yet the number. Let `.half()` decide what "
-            "becomes 0.",
-            lambda tensors: _lost(tensors, to=_by_the_full_digits),
+        *(
+            (
+                message,
+                lambda tensors, to=to, before=before: _lost(tensors, to=to, before=before),
+            )
+            for message, to in (
+                (
+                    "65,504 is the largest float16, but a number a little above is rounded down to "
+                    "it. Let `.half()` decide.",
+                    _by_the_largest_number,
+                ),
+                (
+                    "Below 2 to the -14 digits get lost, but not yet the number. Let `.half()` "
+                    "decide what becomes 0.",
+                    _by_the_full_digits,
+                ),
+                (
+                    "You go by `max` and `tiny` of `torch.finfo`. What is a little above is "
+                    "rounded down, and below are numbers with fewer digits: let `.half()` decide.",
+                    _by_limits,
+                ),
+            )
+            for before in itertools.product((True, False), repeat=2)  # whether that is left out
         ),
         (
             "Below 2 to the -24, the smallest float16, a number may still be rounded up to it. Let "
@@ -195,9 +235,45 @@ def lost_in_half(tensors):
             )
             for ends in (("upper",), ("lower",), ("upper", "lower"))
         ),
+        *(
+            (
+                "Negative numbers become infinite, too: compare sizes, not numbers.",
+                lambda tensors, to=to, before=before: _lost(
+                    {name: X.clamp_min(-6e4) for name, X in tensors.items()},
+                    to=to,
+                    before=(before, True),
+                ),
+            )
+            for to in (torch.Tensor.half, _by_the_largest_number, _by_limits, _by_limits_below)
+            for before in (True, False)
+        ),
+        *(
+            ("You `return` within the loop: go through all tensors, and return behind it.", early)
+            for early in (
+                lambda tensors: _lost(dict([*tensors.items()][:1])) if tensors else None,
+                lambda tensors: dict([*_lost(tensors).items()][:1]) or None,
+                lambda tensors: dict([*_lost(tensors).items()][:1]),
+            )
+        ),
         (
-            "Negative numbers become infinite, too: compare sizes, not numbers.",
-            lambda tensors: _lost({name: X.clamp_min(-6e4) for name, X in tensors.items()}),
+            "A tensor may lose numbers at both ends. With an `elif`, you count what becomes 0 only "
+            "where nothing becomes infinite.",
+            lambda tensors: {
+                name: (over, 0 if over else under) for name, (over, under) in _lost(tensors).items()
+            },
+        ),
+        *(
+            (
+                "Rounding changes most numbers a little, and they are not lost. Count those that "
+                "become infinite, and those that become 0.",
+                lambda tensors, which=which, both=both: _changed(tensors, which, both),
+            )
+            for which, both in (
+                (lambda half: True, False),
+                (lambda half: True, True),
+                (lambda half: ~half.isinf(), False),
+                (torch.Tensor.isfinite, False),
+            )
         ),
         (
             "You go by the largest and the smallest float16. Numbers a little outside are rounded "
@@ -238,6 +314,25 @@ def lost_in_half(tensors):
         ),
     ),
     wrong={
+        _CODE.replace("half.isinf()", "(X.abs() > torch.finfo(torch.float16).max)").replace(
+            "(half == 0)", "(X.abs() < torch.finfo(torch.float16).tiny)"
+        ): "You go by `max` and `tiny`",
+        _CODE.replace("half.isinf()", "(X > torch.finfo(torch.float16).max)"): "compare sizes",
+        _CODE.replace("    return", "        return"): "You `return` within the loop",
+        _CODE.replace("((half == 0) & (X != 0))", "(half != X)"): "are not lost",
+        """\
+def lost_in_half(tensors):
+    lost = {}
+    for name, X in tensors.items():
+        half = X.half()
+        over = (half.isinf() & ~X.isinf()).sum().item()
+        under = ((half == 0) & (X != 0)).sum().item()
+        if over:
+            lost[name] = (over, 0)
+        elif under:
+            lost[name] = (0, under)
+    return lost
+""": "With an `elif`",
         """\
 def lost_in_half(tensors):
     lost = {}

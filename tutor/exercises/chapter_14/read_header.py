@@ -2,6 +2,9 @@
 
 import json
 
+import torch
+from safetensors.torch import save
+
 from tutor.check.exercise import WRITE, Exercise
 from tutor.exercises.chapter_14.shared import files, header_and_start
 
@@ -10,12 +13,13 @@ def _read_header(data):
     return header_and_start(data)
 
 
-def _with(order="little", first=8, start=lambda length: 8 + length):
+def _with(order="little", first=8, start=lambda length: 8 + length, width=8, text=None):
     """A reader that is right, or has one of these things wrong."""
 
     def read(data):
-        length = int.from_bytes(data[:8], order)
-        return json.loads(data[first : first + length]), start(length)
+        length = int.from_bytes(data[:width], order)
+        header = data[first : first + length]
+        return json.loads(header.decode(text) if text else header), start(length)
 
     return read
 
@@ -28,6 +32,22 @@ def _length_of_four(data):
 def _cut(data):
     length = int.from_bytes(data[:8], "little")
     return json.loads(data[8:length]), 8 + length
+
+
+def _to_the_braces(data):
+    end = data.index(b"}}") + 2
+    return json.loads(data[8:end]), end
+
+
+def _start_by_braces(data):
+    return header_and_start(data)[0], data.index(b"}}") + 2
+
+
+def _cases_of_headers():
+    for data, _ in files():
+        yield (data,)
+    # longer than two bytes can say
+    yield (save({"x": torch.tensor([1.0])}, metadata={"n": "n" * 70_000}),)
 
 
 def _without_notes(data):
@@ -69,7 +89,7 @@ def read_header(data):
 """,
     because="Eight bytes and a JSON text: that is all there is before the numbers.",
     reference=_read_header,
-    cases=lambda: [(data,) for data, _ in files()],
+    cases=_cases_of_headers,
     mistakes=(
         (
             "The numbers begin after the header *and* after the 8 bytes of its length.",
@@ -86,6 +106,30 @@ def read_header(data):
         (
             "The length takes 8 bytes, not 4. The next four are zeros here, and no JSON.",
             _length_of_four,
+        ),
+        *(
+            ("You read fewer than the 8 bytes of the length: longer headers are cut off.", read)
+            for read in (_with(width=1), _with(width=2))
+        ),
+        *(
+            (
+                "You look for `}}`, which may stand elsewhere, too, and spaces may follow. Go by "
+                "the length.",
+                read,
+            )
+            for read in (_to_the_braces, _start_by_braces)
+        ),
+        (
+            "You go one byte too far: the numbers begin right behind the header, at `8 + length`.",
+            _with(start=lambda length: 9 + length),
+        ),
+        *(
+            (
+                "The header is UTF-8: decode it as such, or give its bytes to `json.loads`, which "
+                "does so.",
+                read,
+            )
+            for read in (_with(text="latin-1"), _with(text="ascii"))
         ),
         (
             "The last 8 bytes of the header are cut off: it ends at `8 + length`.",
@@ -135,7 +179,27 @@ def read_header(data):
 def read_header(data):
     length = data[0]
     return json.loads(data[8 : 8 + length]), 8 + length
-""": "JSONDecodeError",
+""": "fewer than the 8 bytes",
+        """\
+def read_header(data):
+    length = data[0] + 256 * data[1]
+    return json.loads(data[8 : 8 + length]), 8 + length
+""": "fewer than the 8 bytes",
+        """\
+def read_header(data):
+    end = data.index(b"}}") + 2
+    return json.loads(data[8:end]), end
+""": "You look for `}}`",
+        """\
+def read_header(data):
+    length = int.from_bytes(data[:8], "little")
+    return json.loads(data[8 : 8 + length]), 9 + length
+""": "one byte too far",
+        """\
+def read_header(data):
+    length = int.from_bytes(data[:8], "little")
+    return json.loads(data[8 : 8 + length].decode("latin-1")), 8 + length
+""": "The header is UTF-8",
     },
     right=(
         """\

@@ -1,20 +1,20 @@
 """The numbers of a tensor, out of the bytes of a file."""
 
 import torch
-from safetensors.torch import load
+from safetensors.torch import load, save
 
 from tutor.check.exercise import WRITE, Exercise
 from tutor.exercises.chapter_14.shared import DTYPES, files, header_and_start
 
 
-def _with(from_start=True, last=True, dtype=None, shaped=True):
+def _with(base=None, last=True, dtype=None, shaped=True):
     """A reader that is right, or has one of these things wrong."""
 
     def read(data, name):
         header, start = header_and_start(data)
         entry = header[name]
         a, b = entry["data_offsets"]
-        start = start if from_start else 0
+        start = start if base is None else base
         part = bytearray(data[start + a : start + b] if last else data[start + a :])
         kind = dtype or DTYPES[entry["dtype"]]
         numbers = torch.frombuffer(part, dtype=kind)
@@ -36,9 +36,23 @@ def _offset_is_a_count(data, name):
     return numbers[a:b].reshape(entry["shape"])
 
 
+def _transposed(X):
+    return X.permute(tuple(reversed(range(X.dim()))))
+
+
 def _turned(data, name):
     X = _with()(data, name)
-    return X.flatten().reshape(X.shape[::-1]).permute(*reversed(range(X.dim()))).contiguous()
+    return _transposed(X.flatten().reshape(X.shape[::-1]))
+
+
+def _two_sides(data, name):
+    X, (header, _) = _with()(data, name), header_and_start(data)
+    return X.reshape(-1, header[name]["shape"][-1])
+
+
+def _keeps_the_dtype(answer):
+    """What is read of a float16 tensor; its dtype in words."""
+    return str(answer(save({"x": torch.tensor([0.5, 2.0]).half()}), "x").dtype)
 
 
 def _cases_of_tensors():
@@ -102,7 +116,12 @@ def read_tensor(data, name):
     mistakes=(
         (
             "The offsets are counted from where the numbers begin: add `start` to both.",
-            _with(from_start=False),
+            _with(base=0),
+        ),
+        (
+            "The offsets are counted from where the numbers begin, behind the header: add `start`, "
+            "not 8.",
+            _with(base=8),
         ),
         (
             "You read on to the end of the file. The tensor ends at its second offset.",
@@ -127,6 +146,22 @@ def read_tensor(data, name):
         ("That is always the first tensor of the file; another one is asked for.", _first),
         ("The offsets count bytes, not numbers: cut the bytes first.", _offset_is_a_count),
         ("The numbers stand row by row. You fill the columns first.", _turned),
+        (
+            "You transpose the tensor: return it in the shape of the entry.",
+            lambda data, name: _transposed(_with()(data, name)),
+        ),
+        (
+            "You make two dimensions of every tensor. A shape may have one, three or none: take "
+            "all of it.",
+            _two_sides,
+        ),
+    ),
+    properties=(
+        (
+            "The numbers are right, but a float16 tensor comes out in another dtype: return it in "
+            "the dtype of its entry.",
+            _keeps_the_dtype,
+        ),
     ),
     wrong={
         """\
@@ -166,6 +201,31 @@ def read_tensor(data, name):
 
     return load(data)[name]
 """: "calls `load`",
+        """\
+def read_tensor(data, name):
+    header, start = read_header(data)
+    entry = header[name]
+    first, last = entry["data_offsets"]
+    part = bytearray(data[8 + first : 8 + last])
+    return torch.frombuffer(part, dtype=DTYPES[entry["dtype"]]).reshape(entry["shape"])
+""": "add `start`, not 8",
+        """\
+def read_tensor(data, name):
+    header, start = read_header(data)
+    entry = header[name]
+    first, last = entry["data_offsets"]
+    part = bytearray(data[start + first : start + last])
+    return torch.frombuffer(part, dtype=DTYPES[entry["dtype"]]).reshape(entry["shape"]).float()
+""": "in another dtype",
+        """\
+def read_tensor(data, name):
+    header, start = read_header(data)
+    entry = header[name]
+    first, last = entry["data_offsets"]
+    part = bytearray(data[start + first : start + last])
+    numbers = torch.frombuffer(part, dtype=DTYPES[entry["dtype"]])
+    return numbers.reshape(-1, entry["shape"][-1])
+""": "two dimensions of every tensor",
         """\
 def read_tensor(data, name):
     header, start = read_header(data)

@@ -19,7 +19,9 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
     refused; `neighbours`, are taken in the order of the header; `gap`, between tensors or `end`
     behind the last is refused; `touching` tensors are refused, or if they have numbers
     (`full_touching`); `last_of_header`, `last_of_tensor`, as `last_byte`, for one of the two;
-    `latin`, any bytes are a text.
+    `latin`, any bytes are a text; `width`, bytes of the length that are read; `only_first` tensor
+    is looked at; `added`, the bytes of all tensors are compared with the room; `inner`, only what
+    begins within another tensor, behind its first byte, shares bytes.
     """
 
     def amiss():
@@ -30,7 +32,7 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
     def check(data):
         if len(data) < 8 and "short" not in left_out:
             return amiss()
-        length = int.from_bytes(data[:8], "little")
+        length = int.from_bytes(data[: slips.get("width", 8)], "little")
         off, off_header = slips.get("last_byte", 0), slips.get("last_of_header", 0)
         if 8 + length + off + off_header > len(data) and "length" not in left_out:
             return amiss()
@@ -49,6 +51,8 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
         for name, entry in header.items():
             if name == "__metadata__" and note == "skip":
                 continue
+            if name == "__metadata__" and note == "end":
+                break
             first, last = entry["data_offsets"]
             size = dict(zip(("F32", "F16"), widths, strict=True))[entry["dtype"]]
             for n in entry["shape"]:
@@ -70,17 +74,25 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
                 return amiss()
             if more and "size" not in left_out and not slips.get("more"):
                 return amiss()
+            if slips.get("only_first"):
+                return True
             taken.append((first, last))
+        if slips.get("added") and sum(last - first for first, last in taken) > room:
+            return amiss()
+        if slips.get("inner") and any(a[0] < b[0] < a[1] for a in taken for b in taken):
+            return amiss()
         if not slips.get("neighbours"):
             taken.sort()
-        steps = [other[0] - one[1] for one, other in zip(taken, taken[1:], strict=False)]
-        if "overlap" not in left_out and any(step < 0 for step in steps):
+        full = [pair for pair in taken if pair[0] < pair[1]]
+        some = taken if slips.get("neighbours") else full
+        shared = any(one[1] > other[0] for one, other in zip(some, some[1:], strict=False))
+        if "overlap" not in left_out and shared:
             return amiss()
+        steps = [other[0] - one[1] for one, other in zip(taken, taken[1:], strict=False)]
         if slips.get("gap") and any(step > 0 for step in steps):
             return amiss()
         if slips.get("touching") and any(step == 0 for step in steps):
             return amiss()
-        full = [pair for pair in taken if pair[0] < pair[1]]
         if slips.get("full_touching") and any(
             a[1] == b[0] for a, b in zip(full, full[1:], strict=False)
         ):
@@ -132,6 +144,37 @@ def _cases_of_files():
     yield (_file({"a": _entry(0, 8, 2, dtype="F16")}, 8),)
     yield (_file({"a": _entry(0, 8, 2), "b": _entry(4, 12, 2)}, 12),)
     yield (_file({"a": _entry(4, 12, 2), "b": _entry(12, 16, 1), "c": _entry(0, 8, 2)}, 16),)
+    yield (_file({"a": _entry(0, 8, 2), "b": _entry(4, 12, 2)}, 24),)  # and bytes to spare
+    yield (_file({"a": _entry(0, 8, 2), "b": _entry(0, 8, 2)}, 16),)  # at the same place
+    yield (_file({"a": _entry(0, 8, 2), "b": _entry(8, 12, 2)}, 12),)  # the second lies
+    yield (_file({"__metadata__": {"n": "1"}, "a": _entry(0, 16, 4)}, 8),)
+    yield (_file({}, 0, length=2**32 + 2),)  # 2 in its first four bytes
+
+
+_CODE = '''\
+def sound_file(data):
+    """Is what the header of a safetensors file says true of the file?"""
+    length = int.from_bytes(data[:8], "little")
+    room, taken = len(data) - 8 - length, []
+    if room < 0:  # also where fewer than 8 bytes are there
+        return False
+    try:
+        header = json.loads(data[8 : 8 + length])
+    except ValueError:
+        return False
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        first, last = entry["data_offsets"]
+        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
+        if not 0 <= first <= last <= room or last - first != size:
+            return False
+        if size:  # no number, no byte
+            taken.append((first, last))
+    taken.sort()
+    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
+'''
+_LOOP = _CODE.split("    taken.sort()")[0]
 
 
 sound_file = Exercise(
@@ -177,28 +220,7 @@ def sound_file(data):
     """
     raise NotImplementedError
 ''',
-    solution='''\
-def sound_file(data):
-    """Is what the header of a safetensors file says true of the file?"""
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:  # also where fewer than 8 bytes are there
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-''',
+    solution=_CODE,
     because="Whoever wrote the file also wrote its header: every number in it is a claim.",
     reference=_right,
     cases=_cases_of_files,
@@ -217,6 +239,15 @@ def sound_file(data):
             "A sound file is refused because of `__metadata__`, which is no tensor and has no "
             "offsets.",
             lambda data: _right(data) and b"__metadata__" not in data,
+        ),
+        (
+            "You stop at `__metadata__`, and what stands behind it passes: go on with `continue`.",
+            _sound(note="end"),
+        ),
+        (
+            "You read fewer than the 8 bytes of the length, and a length that needs all of them "
+            "passes.",
+            _sound(width=4),
         ),
         (
             "A header that is longer than the file passes, or is cut off. Compare its length with "
@@ -316,6 +347,20 @@ def sound_file(data):
         (
             "Two tensors that share bytes pass.",
             _sound(("overlap",)),
+        ),
+        (
+            "You look at the first tensor only: `return True` stands behind the loop, not in it.",
+            _sound(only_first=True),
+        ),
+        (
+            "You add up the bytes of all tensors. Two may share bytes while others belong to none: "
+            "compare their places.",
+            _sound(("overlap",), added=True),
+        ),
+        (
+            "Two tensors that begin at the same place pass. They share bytes, too: ask whether one "
+            "begins before the other has ended.",
+            _sound(("overlap",), inner=True),
         ),
         (
             "You compare tensors that stand side by side in the header. It may name them in any "
@@ -755,6 +800,13 @@ def sound_file(data):
     assert all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
     return True
 """: "Return False",
+        _CODE.replace("continue", "break"): "You stop at `__metadata__`",
+        _CODE.replace("[:8]", "[:4]"): "fewer than the 8 bytes",
+        _LOOP + "        return True\n    return True\n": "the first tensor only",
+        _LOOP + "    return sum(b - a for a, b in taken) <= room\n": "add up the bytes",
+        _LOOP + "    return not any(a[0] < b[0] < a[1] for a in taken for b in taken)\n": (
+            "begin at the same place"
+        ),
     },
     right=(
         """\

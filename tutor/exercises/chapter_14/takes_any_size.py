@@ -124,6 +124,22 @@ class WrongAt(_Export):
         return self.model(ids) + (ids.shape == self.size)
 
 
+class OneNumberOff(_Export):
+    """Right at all lengths below 8, and then wrong in one number."""
+
+    def forward(self, ids):
+        found = self.model(ids).clone()
+        found[:1, 7:, :1] += 1e-4
+        return found
+
+
+class Cancelling(_Export):
+    """Wrong everywhere, but not on average."""
+
+    def forward(self, ids):
+        return self.model(ids) + torch.tensor([0.5, -0.5, 0.0])
+
+
 class SmallerTable(_Export):
     """The last row of the table is missing."""
 
@@ -131,13 +147,15 @@ class SmallerTable(_Export):
         return self.model(ids.clamp(max=10))
 
 
-def _test(sizes=SIZES, same=None, refused=False, some=all, start=1, end=12):
+def _test(sizes=SIZES, same=None, refused=False, some=all, start=1, end=12, twice=False):
     """A test of an export, right or with one of these things wrong."""
 
     def one(exported, model, N, S):
-        ids = torch.randint(start, end, (N, S), generator=torch.Generator().manual_seed(N + S))
+        draws = torch.Generator().manual_seed(N + S)
+        ids = torch.randint(start, end, (N, S), generator=draws)
+        others = torch.randint(start, end, (N, S), generator=draws) if twice else ids
         try:
-            found, wanted = exported(ids), model(ids)
+            found, wanted = exported(ids), model(others)
             if same:
                 return same(found, wanted)
         except Exception:
@@ -150,6 +168,29 @@ def _test(sizes=SIZES, same=None, refused=False, some=all, start=1, end=12):
 
 
 _right = _test()
+
+
+# Comparisons that let too much pass, and what to say of them.
+MILD = (
+    (
+        "You take the mean of the differences, in which a single wrong number is lost. Take the "
+        "largest.",
+        lambda a, b: (a - b).abs().mean() < 1e-5,
+    ),
+    (
+        "You take the mean before the sign is gone, so differences cancel. Take the largest of "
+        "their absolute values.",
+        lambda a, b: (a - b).mean().abs() < 1e-5,
+    ),
+    (
+        "You compare which number is the largest (`argmax`). All numbers must be the same.",
+        lambda a, b: (a.argmax(dim=-1) == b.argmax(dim=-1)).all(),
+    ),
+    (
+        "It is enough for you that some number is right (`any`). All of them must be.",
+        lambda a, b: torch.isclose(a, b, atol=1e-5).any(),
+    ),
+)
 
 
 def _subtracted(exported, model):
@@ -173,7 +214,7 @@ def _cases_of_exports():
     for kind in (
         *(AnySize, FixedLength, FixedBatch, AtLeastTwo, CutToThree, FrozenPositions),
         *(FirstSentence, OtherWeights, Rounded, OneSentenceBare, SmallerTable, AnySize),
-        OtherPadding,
+        *(OtherPadding, OneNumberOff, Cancelling),
     ):
         model = Model()
         yield kind(model).eval(), model
@@ -183,6 +224,30 @@ def _cases_of_exports():
     for size in SIZES:
         model = Model()
         yield WrongAt(model, size).eval(), model
+    model = Model()
+    nn.init.ones_(model.table.weight)  # gives the same for whatever ids
+    yield AnySize(model).eval(), model
+
+
+_CODE = '''\
+def takes_any_size(exported, model):
+    """Does an export give what the model gives, for ids of any size?
+
+    exported, model: called with ids, an int64 tensor (N, S); they return a float tensor (N, S, d)
+    Returns: True or False
+    """
+    for N in (1, 2, 5):
+        for S in (1, 3, 8):
+            ids = torch.randint(1, 12, (N, S))
+            try:
+                found = exported(ids)
+            except Exception:
+                return False
+            wanted = model(ids)
+            if found.shape != wanted.shape or not torch.allclose(found, wanted, atol=1e-5):
+                return False
+    return True
+'''
 
 
 takes_any_size = Exercise(
@@ -215,25 +280,7 @@ def takes_any_size(exported, model):
     """
     raise NotImplementedError
 ''',
-    solution='''\
-def takes_any_size(exported, model):
-    """Does an export give what the model gives, for ids of any size?
-
-    exported, model: called with ids, an int64 tensor (N, S); they return a float tensor (N, S, d)
-    Returns: True or False
-    """
-    for N in (1, 2, 5):
-        for S in (1, 3, 8):
-            ids = torch.randint(1, 12, (N, S))
-            try:
-                found = exported(ids)
-            except Exception:
-                return False
-            wanted = model(ids)
-            if found.shape != wanted.shape or not torch.allclose(found, wanted, atol=1e-5):
-                return False
-    return True
-''',
+    solution=_CODE,
     because="An export is as good as the sizes that it was tried with.",
     reference=_right,
     cases=_cases_of_exports,
@@ -276,7 +323,8 @@ def takes_any_size(exported, model):
             _test(sizes=[(S, N) for N, S in SIZES]),
         ),
         (
-            "All your ids are equal, so places cannot be told apart. Draw them at random.",
+            "You give every sentence the same ids, so an export may mix sentences up. Draw all "
+            "ids at random.",
             _test(end=2),
         ),
         (
@@ -302,6 +350,10 @@ def takes_any_size(exported, model):
             lambda exported, model: False,
         ),
         (
+            "You draw ids for the export, and others for the model: give both the same.",
+            _test(twice=True),
+        ),
+        (
             "Only the last size has a say: each round forgets what the one before it found.",
             _test(sizes=SIZES[-1:]),
         ),
@@ -312,6 +364,22 @@ def takes_any_size(exported, model):
         (
             "`torch.randint(1, 11, ...)` never gives 11: the end of the range is not in it.",
             _test(end=11),
+        ),
+        (
+            "`torch.randint(0, 11, ...)` gives 0 and never 11. Ids from 1 to 11 are asked for.",
+            _test(start=0, end=11),
+        ),
+        *(
+            (
+                message,
+                _test(
+                    same=lambda a, b, same=same, shapes=shapes: (
+                        (a.shape == b.shape or not shapes) and bool(same(a, b))
+                    )
+                ),
+            )
+            for message, same in MILD
+            for shapes in (True, False)
         ),
         (
             "You compare shapes only. The numbers may be wrong all the same.",
@@ -341,6 +409,22 @@ def takes_any_size(exported, model):
         ),
     ),
     wrong={
+        _CODE.replace("(1, 12,", "(0, 11,"): "gives 0 and never 11",
+        _CODE.replace("wanted = model(ids)", "wanted = model(torch.randint(1, 12, (N, S)))"): (
+            "others for the model"
+        ),
+        _CODE.replace("torch.randint(1, 12, (N, S))", "torch.arange(1, S + 1).expand(N, S)"): (
+            "every sentence the same ids"
+        ),
+        **{
+            _CODE.replace("not torch.allclose(found, wanted, atol=1e-5)", code): words
+            for code, words in (
+                ("(found - wanted).abs().mean() > 1e-5", "mean of the differences"),
+                ("(found - wanted).mean().abs() > 1e-5", "differences cancel"),
+                ("not torch.equal(found.argmax(-1), wanted.argmax(-1))", "`argmax`"),
+                ("not torch.isclose(found, wanted, atol=1e-5).any()", "some number is right"),
+            )
+        },
         """\
 def takes_any_size(exported, model):
     for N, S in ((1, 1), (2, 3), (5, 8)):

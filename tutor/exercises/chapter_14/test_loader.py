@@ -12,8 +12,8 @@ class Refused(Exception):
     """What one loader raises in place of ValueError."""
 
 
-def _loader(missing=True, unknown=True, shapes=True, write=None, first=False, error=ValueError):
-    """A loader, or one without some of its tests; `first` writes before it has looked at all."""
+def _loader(missing=True, unknown=True, shapes=True, write=None, error=ValueError):
+    """A loader, or one without some of its tests."""
 
     def put(p, X):
         with torch.no_grad():
@@ -21,7 +21,7 @@ def _loader(missing=True, unknown=True, shapes=True, write=None, first=False, er
 
     def load(model, tensors):
         own = dict(model.named_parameters())
-        if unknown and tensors.keys() - own.keys() and not first:
+        if unknown and tensors.keys() - own.keys():
             raise error(f"unknown: {sorted(tensors.keys() - own.keys())}")
         for name, p in own.items():
             if name not in tensors:
@@ -30,15 +30,23 @@ def _loader(missing=True, unknown=True, shapes=True, write=None, first=False, er
                 continue
             if shapes and p.shape != tensors[name].shape:
                 raise error(f"another shape: {name}")
-            if first:
-                put(p, tensors[name])
-        if unknown and tensors.keys() - own.keys():
-            raise error("unknown")
         for name, p in own.items():
             if name in tensors:
                 put(p, tensors[name])
 
     return load
+
+
+def _too_soon(model, tensors):
+    """Goes through the file, and writes each tensor before it has looked at the next."""
+    own = dict(model.named_parameters())
+    if own.keys() - tensors.keys():
+        raise ValueError("missing")
+    for name, X in tensors.items():
+        if name not in own or own[name].shape != X.shape:
+            raise ValueError(name)
+        with torch.no_grad():
+            own[name].copy_(X)
 
 
 def _by_place(model, tensors):
@@ -153,7 +161,7 @@ def test_loader(load):
         "gives equal shapes in the file's order, whatever the names": _by_place,
         "reshapes a tensor that has as many numbers": _stretched,
         "stretches a tensor of one number over a whole bias": _loader(shapes=False),
-        "writes until it meets what is wrong": _loader(first=True),
+        "writes until it meets what is wrong": _too_soon,
         "adds to what is there": _loader(write=torch.Tensor.add_),
         "does nothing at all": lambda model, tensors: None,
     },
@@ -240,6 +248,28 @@ def test_loader(load):
         else:
             raise AssertionError("a wrong file was loaded")
 """: "writes until it meets",
+        """\
+def test_loader(load):
+    good = dict(reversed(small_model().state_dict().items()))
+    model = small_model()
+    load(model, good)
+    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
+
+    files = [{name: X for name, X in good.items() if name != "1.bias"}]
+    for name, X in (("2.bias", torch.zeros(3)), ("1.bias", torch.zeros(1)),
+                    ("1.weight", torch.zeros(9))):  # stands first in the file
+        files.append({name: X} | {other: Y for other, Y in good.items() if other != name})
+    for wrong in files:
+        model = small_model()
+        before = {name: p.clone() for name, p in model.state_dict().items()}
+        try:
+            load(model, wrong)
+        except Exception:
+            for name, p in model.state_dict().items():
+                assert torch.equal(p, before[name])
+        else:
+            raise AssertionError("a wrong file was loaded")
+""": "1 of 8 wrong functions pass. It is one that writes until it meets",
         """\
 def test_loader(load):
     good = dict(reversed(small_model().state_dict().items()))

@@ -90,6 +90,7 @@ def _cases_of_names():
     yield {"scale": (), a: (2,)}, {a: (2,), "scale": ()}  # () is one number
     yield {"scale": (), a: (2,)}, {a: (2,), "scale": (1,)}
     yield {"scale": (1,), a: (1, 2)}, {a: (2,), "scale": ()}
+    yield {a: (3, 2)}, {a: (3, 5)}
 
 
 what_does_not_fit = Exercise(
@@ -162,6 +163,13 @@ def what_does_not_fit(wanted, found):
             "You compare how many dimensions a tensor has, not how long they are.",
             _third(lambda a, b: len(a) != len(b)),
         ),
+        *(
+            ("You compare the first sizes only. (3, 2) and (3, 5) differ in the second.", compare)
+            for compare in (
+                _third(lambda a, b: a[:1] != b[:1]),
+                _third(lambda a, b: a[0] != b[0]),  # raises where a shape is ()
+            )
+        ),
         (
             "You compare the sizes of a shape in whatever order. (2, 3) is another shape than "
             "(3, 2).",
@@ -204,8 +212,41 @@ def what_does_not_fit(wanted, found):
             "The names are right. Return three lists, not only whether they are empty.",
             lambda wanted, found: tuple(map(bool, _right(wanted, found))),
         ),
+        (
+            "Your first two lists are the same. Tell what the file lacks from what the model does "
+            "not know.",
+            lambda wanted, found: (
+                sorted(wanted.keys() ^ found.keys()),
+                sorted(wanted.keys() ^ found.keys()),
+                _right(wanted, found)[2],
+            ),
+        ),
+        *(
+            (
+                "The names are right, but in one list. Return three, one for each thing that can "
+                "go wrong.",
+                lambda wanted, found, order=order: order(sum(_right(wanted, found), [])),
+            )
+            for order in (list, sorted)
+        ),
     ),
     wrong={
+        """\
+def what_does_not_fit(wanted, found):
+    missing, unknown = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
+    both = set(wanted) & set(found)
+    return missing, unknown, sorted(n for n in both if wanted[n][:1] != found[n][:1])
+""": "the first sizes only",
+        """\
+def what_does_not_fit(wanted, found):
+    names = sorted(set(wanted) ^ set(found))
+    return names, names, sorted(n for n in wanted if n in found and wanted[n] != found[n])
+""": "Your first two lists are the same",
+        """\
+def what_does_not_fit(wanted, found):
+    names = sorted(set(wanted) - set(found)) + sorted(set(found) - set(wanted))
+    return names + sorted(n for n in wanted if n in found and wanted[n] != found[n])
+""": "in one list",
         """\
 def what_does_not_fit(wanted, found):
     missing, unknown = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
