@@ -1163,8 +1163,8 @@ def two_graphs():
     p = Picture(
         900, 330, "Two graphs and a loop",
         "Text goes through the tokenizer to source ids; encoder.onnx runs once and returns keys and "
-        "values of the source. decoder_step.onnx runs once a token: it takes these, the newest id "
-        "and the keys and values so far, and returns logits and the longer keys and values. The "
+        "values of the source. decoder_step.onnx runs once a token: it takes these, the source ids, the "
+        "newest id and the keys and values so far, and returns logits and the longer keys and values. The "
         "host's loop chooses the next id and stops at EOS. The tokenizer turns the ids into text. "
         "The graphs are files; tokenizer and loop are the host's.",
     )  # fmt: skip
@@ -1177,6 +1177,8 @@ def two_graphs():
     p.arrow((390, 90), (518, 90))
     p.text(454, 54, "keys, values", size=13)
     p.text(454, 72, "of the source", size=13)
+    p.arrow((160, 90), (160, 36), (540, 36), (540, 48))
+    p.text(340, 20, "ids: which ones are padding", size=13)
     p.box(520, 50, 200, 80, "decoder_step.onnx\nonce a token", YELLOW)
     p.arrow((720, 70), (790, 70), (790, 20), (620, 20), (620, 48))
     p.text(800, 36, "keys, values:", size=13, anchor="start")
