@@ -84,6 +84,17 @@ class Exercise:
         return self.call(answer, *arguments) if self.call else answer(*arguments)
 
 
+def edited(code, *changes):
+    """`code` with some places changed, for answers that are wrong: pairs of the old text and the
+    new. Raises ValueError for an old text that does not stand there exactly once.
+    """
+    for old, new in changes:
+        if code.count(old) != 1:
+            raise ValueError(f"{old!r} stands {code.count(old)} times in the code, not once.")
+        code = code.replace(old, new)
+    return code
+
+
 _numbers = itertools.count()
 
 

@@ -1,5 +1,6 @@
 """Three silent mistakes."""
 
+from functools import partial
 from itertools import product
 
 import torch
@@ -7,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from tutor.attention import PAD
-from tutor.check.exercise import MEND, Exercise
+from tutor.check.exercise import MEND, Exercise, edited
 from tutor.text.batches import make_batch
 
 
@@ -217,14 +218,7 @@ def mend_training(model, optimizer, schedule, train, val, epochs):
 '''
 
 
-def _edited(*changes, code=_STUB):
-    """Code with some lines changed: pairs of the old text and the new."""
-    for old, new in changes:
-        assert code.count(old) == 1, old
-        code = code.replace(old, new)
-    return code
-
-
+_edited = partial(edited, _STUB)
 _WORDS = ("It has three mistakes: find them and mend them.", "It had three mistakes.")
 _CALL = "F.cross_entropy(Z, answers)"
 _LOSS = (_CALL, "F.cross_entropy(Z, answers, ignore_index=PAD)")

@@ -1,10 +1,11 @@
 """What float16 cannot hold."""
 
 import itertools
+from functools import partial
 
 import torch
 
-from tutor.check.exercise import WRITE, Exercise
+from tutor.check.exercise import WRITE, Exercise, edited
 
 
 def _lost(tensors, infinite=True, zero=True, to=torch.Tensor.half, before=(True, True)):
@@ -116,6 +117,7 @@ def lost_in_half(tensors):
             lost[name] = (over, under)
     return lost
 '''
+_edited = partial(edited, _CODE)
 
 
 lost_in_half = Exercise(
@@ -314,12 +316,13 @@ def lost_in_half(tensors):
         ),
     ),
     wrong={
-        _CODE.replace("half.isinf()", "(X.abs() > torch.finfo(torch.float16).max)").replace(
-            "(half == 0)", "(X.abs() < torch.finfo(torch.float16).tiny)"
+        _edited(
+            ("half.isinf()", "(X.abs() > torch.finfo(torch.float16).max)"),
+            ("half == 0", "X.abs() < torch.finfo(torch.float16).tiny"),
         ): "You go by `max` and `tiny`",
-        _CODE.replace("half.isinf()", "(X > torch.finfo(torch.float16).max)"): "compare sizes",
-        _CODE.replace("    return", "        return"): "You `return` within the loop",
-        _CODE.replace("((half == 0) & (X != 0))", "(half != X)"): "are not lost",
+        _edited(("half.isinf()", "(X > torch.finfo(torch.float16).max)")): "compare sizes",
+        _edited(("    return", "        return")): "You `return` within the loop",
+        _edited(("((half == 0) & (X != 0))", "(half != X)")): "are not lost",
         """\
 def lost_in_half(tensors):
     lost = {}
@@ -343,159 +346,22 @@ def lost_in_half(tensors):
             lost[name] = (over, under)
     return lost
 """: "half way",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = 0
-        if over or under:
-            lost[name] = (over, under)
-    return lost
-""": "becomes 0 is not counted",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf()).sum().item()
-        under = ((half == 0)).sum().item()
-        if over or under:
-            lost[name] = (over, under)
-    return lost
-""": "What was so before",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf()).sum().item()
-        under = ((half == 0) & (X != 0)).sum().item()
-        if over or under:
-            lost[name] = (over, under)
-    return lost
-""": "What was infinite before",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = ((half == 0)).sum().item()
-        if over or under:
-            lost[name] = (over, under)
-    return lost
-""": "What was 0 before",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = ((half == 0) & (X != 0)).sum().item()
-        lost[name] = (over, under)
-    return lost
-""": "have no entry",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = ((half == 0) & (X != 0)).sum().item()
-        if over or under:
-            lost[name] = (under, over)
-    return lost
-""": "exchanged",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = ((half == 0) & (X != 0)).sum().item()
-        if over or under:
-            lost[name] = over + under
-    return lost
-""": "too few",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = ((half == 0) & (X != 0)).sum().item()
-        if over or under:
-            lost[name] = (over > 0, under > 0)
-    return lost
-""": "How often",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = ((X.abs() > 65504) & ~X.isinf()).sum().item()
-        under = ((half == 0) & (X != 0)).sum().item()
-        if over or under:
-            lost[name] = (over, under)
-    return lost
-""": "a little above is rounded down",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = ((X.abs() < torch.finfo(torch.float16).tiny) & (X != 0)).sum().item()
-        if over or under:
-            lost[name] = (over, under)
-    return lost
-""": "digits get lost",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = ((X.abs() < 2.0**-24) & (X != 0)).sum().item()
-        if over or under:
-            lost[name] = (over, under)
-    return lost
-""": "may still be rounded up",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.half()
-        over = ((X >= 65520) & ~X.isinf()).sum().item()
-        under = ((half == 0) & (X != 0)).sum().item()
-        if over or under:
-            lost[name] = (over, under)
-    return lost
-""": "compare sizes",
-        """\
-def lost_in_half(tensors):
-    lost = {}
-    for name, X in tensors.items():
-        half = X.bfloat16()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = ((half == 0) & (X != 0)).sum().item()
-        if over or under:
-            lost[name] = (over, under)
-    return lost
-""": "bfloat16 has",
-        """\
-def lost_in_half(tensors):
-    lost = []
-    for name, X in tensors.items():
-        half = X.half()
-        over = (half.isinf() & ~X.isinf()).sum().item()
-        under = ((half == 0) & (X != 0)).sum().item()
-        if over or under:
-            lost.append(name)
-    return lost
-""": "how many numbers are lost",
+        _edited(("((half == 0) & (X != 0)).sum().item()", "0")): "becomes 0 is not counted",
+        _edited((") & ~X.isinf()", ")"), ("0) & (X != 0)", "0)")): "What was so before",
+        _edited((") & ~X.isinf()", ")")): "What was infinite before",
+        _edited(("0) & (X != 0)", "0)")): "What was 0 before",
+        _edited(("over or under", "True")): "have no entry",
+        _edited(("over, under", "under, over")): "exchanged",
+        _edited(("(over, under)", "over + under")): "too few",
+        _edited(("over, under", "over > 0, under > 0")): "How often",
+        _edited(("half.isinf(", "(X.abs() > 65504")): "a little above is rounded down",
+        _edited(("half == 0", "X.abs() < torch.finfo(torch.float16).tiny")): "digits get lost",
+        _edited(("half == 0", "X.abs() < 2.0**-24")): "may still be rounded up",
+        _edited(("half.isinf(", "(X >= 65520")): "compare sizes",
+        _edited(("X.half(", "X.bfloat16(")): "bfloat16 has",
+        _edited(
+            ("= {}", "= []"), ("lost[name] = (over, under", "lost.append(name")
+        ): "how many numbers are lost",
     },
     right=(
         """\

@@ -1,11 +1,12 @@
 """A file from a stranger."""
 
 import json
+from functools import partial
 
 import torch
 from safetensors.torch import save
 
-from tutor.check.exercise import WRITE, Exercise
+from tutor.check.exercise import WRITE, Exercise, edited
 
 TESTS = ("short", "length", "json", "order", "inside", "size", "overlap")
 
@@ -16,12 +17,13 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
     error: what is returned, or raised, where something is amiss. slips: `more_room`, for tensors;
     `last_byte`, a full header or tensor does not fit; `scalar`, a shape without sizes has no
     number; `summed`, sizes are added; `fewer`, `more`, bytes than needed pass; `empty`, tensors are
-    refused; `neighbours`, are taken in the order of the header; `gap`, between tensors or `end`
-    behind the last is refused; `touching` tensors are refused, or if they have numbers
-    (`full_touching`); `last_of_header`, `last_of_tensor`, as `last_byte`, for one of the two;
-    `latin`, any bytes are a text; `width`, bytes of the length that are read; `only_first` tensor
-    is looked at; `added`, the bytes of all tensors are compared with the room; `inner`, only what
-    begins within another tensor, behind its first byte, shares bytes.
+    refused; `neighbours`, are taken in the order of the header, or those with numbers
+    (`full_neighbours`); `gap`, between tensors or `end` behind the last is refused; `touching`
+    tensors are refused, or if they have numbers (`full_touching`); `last_of_header`,
+    `last_of_tensor`, as `last_byte`, for one of the two; `latin`, any bytes are a text; `width`,
+    bytes of the length that are read; `only_first` tensor is looked at; `added`, the bytes of all
+    tensors are compared with the room; `inner`, only what begins within another tensor, behind its
+    first byte, shares bytes.
     """
 
     def amiss():
@@ -81,7 +83,7 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
             return amiss()
         if slips.get("inner") and any(a[0] < b[0] < a[1] for a in taken for b in taken):
             return amiss()
-        if not slips.get("neighbours"):
+        if not slips.get("neighbours") and not slips.get("full_neighbours"):
             taken.sort()
         full = [pair for pair in taken if pair[0] < pair[1]]
         some = taken if slips.get("neighbours") else full
@@ -122,7 +124,8 @@ def _cases_of_files():
     yield (_file({"a": _entry(0, 8, 2)}, 8),)
     yield (_file(two, 12),)
     yield (save({"x": torch.randn(2, 3), "y": torch.tensor(1.0)}, metadata={"n": "1"}),)
-    yield (_file({"b": two["b"], "a": two["a"]}, 20),)  # another order, and bytes to spare
+    yield (_file({"b": two["b"], "a": two["a"]}, 12),)  # another order
+    yield (_file(two, 20),)  # bytes to spare
     yield (_file({"a": _entry(0, 4)}, 4),)
     yield (_file({"a": _entry(0, 4, 1), "b": _entry(8, 12, 1)}, 12),)  # bytes between them
     yield (_file({"a": _entry(8, 8, 0, 3), "b": _entry(0, 8, 2)}, 8),)  # no number, no byte
@@ -174,6 +177,7 @@ def sound_file(data):
     taken.sort()
     return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
 '''
+_edited = partial(edited, _CODE)
 _LOOP = _CODE.split("    taken.sort()")[0]
 
 
@@ -368,6 +372,11 @@ def sound_file(data):
             _sound(neighbours=True),
         ),
         (
+            "You compare tensors that stand side by side in the header. It may name them in any "
+            "order: sort by their places first.",
+            _sound(full_neighbours=True),
+        ),
+        (
             "A header or a tensor that ends where the file ends is refused: the end of a slice is "
             "not in it.",
             _sound(last_byte=1),
@@ -386,153 +395,19 @@ def sound_file(data):
         ),
     ),
     wrong={
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:  # also where fewer than 8 bytes are there
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "not compared with anything",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:  # also where fewer than 8 bytes are there
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length].decode("latin-1"))
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "no UTF-8 passes",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:  # also where fewer than 8 bytes are there
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] < other[0] for one, other in zip(taken, taken[1:]))
-""": "right behind the other",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:  # also where fewer than 8 bytes are there
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last < room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "A tensor that ends where",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room <= 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "ends with its header",
+        _edited(("not 0 <= first <= last <= room or last", "last")): "not compared with anything",
+        _edited(("length]", 'length].decode("latin-1")')): "no UTF-8 passes",
+        _edited(("<= other[0]", "< other[0]")): "right behind the other",
+        _edited(("<= room", "< room")): "A tensor that ends where",
+        _edited(("< 0:", "<= 0:")): "ends with its header",
         """\
 def sound_file(data):
     return True
 """: "Every file is accepted",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "`__metadata__` is no tensor",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "longer than the file",
+        _edited(
+            ('        if name == "__metadata__":\n            continue\n', "")
+        ): "`__metadata__` is no tensor",
+        _edited(("room < 0", "False")): "longer than the file",
         """\
 def sound_file(data):
     length = int.from_bytes(data[:8], "little")
@@ -551,236 +426,23 @@ def sound_file(data):
     taken.sort()
     return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
 """: "no JSON ends",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except json.JSONDecodeError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "UnicodeDecodeError",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "Offsets below 0",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "behind the end of the file passes",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= len(data) or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "not with the whole file",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "than its shape needs passes",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 4}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "two bytes, not four",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"])
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "Offsets count bytes",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        numbers = math.prod(entry["shape"]) if entry["shape"] else 0
-        size = numbers * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "one number, not none",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    return True
-""": "share bytes pass",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room < 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last <= room or last - first != size:
-            return False
-        taken.append((first, last))
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "sort by their places",
-        """\
-def sound_file(data):
-    length = int.from_bytes(data[:8], "little")
-    room, taken = len(data) - 8 - length, []
-    if room <= 0:
-        return False
-    try:
-        header = json.loads(data[8 : 8 + length])
-    except ValueError:
-        return False
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        first, last = entry["data_offsets"]
-        size = math.prod(entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]
-        if not 0 <= first <= last < room or last - first != size:
-            return False
-        taken.append((first, last))
-    taken.sort()
-    return all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
-""": "ends where the file ends",
+        _edited(("ValueError", "json.JSONDecodeError")): "UnicodeDecodeError",
+        _edited(("0 <= first <= last", "last")): "Offsets below 0",
+        _edited(("<= room or", "or")): "behind the end of the file passes",
+        _edited(("room or", "len(data) or")): "not with the whole file",
+        _edited(("room or last - first != size", "room")): "than its shape needs passes",
+        _edited(('2}[entry["dtype"]]', '4}[entry["dtype"]]')): "two bytes, not four",
+        _edited(
+            ('entry["shape"]) * {"F32": 4, "F16": 2}[entry["dtype"]]', 'entry["shape"])')
+        ): "Offsets count bytes",
+        _edited(
+            ('math.prod(entry["shape"])', '(math.prod(entry["shape"]) if entry["shape"] else 0)')
+        ): "one number, not none",
+        _edited(
+            ("all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))", "True")
+        ): "share bytes pass",
+        _edited(("    taken.sort()\n", "")): "sort by their places",
+        _edited(("< 0:", "<= 0:"), ("<= room", "< room")): "ends where the file ends",
         """\
 def sound_file(data):
     length = int.from_bytes(data[:8], "little")
@@ -800,8 +462,8 @@ def sound_file(data):
     assert all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))
     return True
 """: "Return False",
-        _CODE.replace("continue", "break"): "You stop at `__metadata__`",
-        _CODE.replace("[:8]", "[:4]"): "fewer than the 8 bytes",
+        _edited(("continue", "break")): "You stop at `__metadata__`",
+        _edited(("[:8]", "[:4]")): "fewer than the 8 bytes",
         _LOOP + "        return True\n    return True\n": "the first tensor only",
         _LOOP + "    return sum(b - a for a, b in taken) <= room\n": "add up the bytes",
         _LOOP + "    return not any(a[0] < b[0] < a[1] for a in taken for b in taken)\n": (
