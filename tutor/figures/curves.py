@@ -68,7 +68,7 @@ def samples(found, drawn, language, caption, alt):
         axes[1].errorbar(list(counts), list(map(mean, counts.values())), margins, **style)
     axes[1].axhline(mean(language), color="black", linestyle="--", linewidth=1)
     axes[0].set(ylabel="share that the grammar accepts", ylim=(-0.03, 1.03))
-    axes[1].set(ylabel="different words in 270 accepted ones", xlim=axes[0].get_xlim())
+    axes[1].set(ylabel="different words in a stretch", xlim=axes[0].get_xlim())
     axes[1].set_ylim(bottom=0)
     for ax in axes:
         ax.set(xlabel="temperature", xticks=list(points))

@@ -38,10 +38,11 @@ def sentences(sources, written, right, caption, alt):
     show(figure, caption, alt, varies="training")
 
 
-def draws(found, caption, alt, shown=4):
-    """Chapter 08: the first different ones of drawn sentences, and how often each was drawn.
+def draws(found, caption, alt, shown=4, of=None, varies="chance"):
+    """Chapters 08 and 15: the first different ones of drawn sentences, how often each was drawn.
 
-    found: a dict from the title of a column to {rule: texts}.
+    found: a dict from the title of a column to {rule: texts}. of: how many were drawn by each rule
+    for all columns together; without it, each column has its own.
     """
     block, longest = shown + 1.5, 54
     rules = max(map(len, found.values()))
@@ -54,14 +55,16 @@ def draws(found, caption, alt, shown=4):
         ax.text(x + 0.03, -0.5, title, style="italic", va="center", size=9)
         for i, (rule, texts) in enumerate(texts_of.items()):
             counts, y = Counter(texts), i * block + 0.8
-            head = f"{rule}: {len(counts)} different ones of {len(texts)}"
-            ax.text(x + 0.03, y, head, weight="bold", va="center", size=9)
+            head = (
+                f"{len(texts)} of {of}" if of else f"{len(counts)} different ones of {len(texts)}"
+            )
+            ax.text(x + 0.03, y, f"{rule}: {head}", weight="bold", va="center", size=9)
             for j, (text, count) in enumerate(list(counts.items())[:shown], start=1):
                 text = "".join(c if c.isprintable() and c != "�" else "·" for c in text)
                 text = text if len(text) <= longest else text[:longest] + "…"
                 ax.text(x + 0.075, y + j, f"{count} ×", ha="right", va="center", size=9)
                 ax.text(x + 0.09, y + j, text.replace("$", r"\$"), va="center", size=9)
-    show(figure, caption, alt, varies="chance")
+    show(figure, caption, alt, varies)
 
 
 def links(above, below, pairs, caption, alt):

@@ -36,6 +36,15 @@ def _offset_is_a_count(data, name):
     return numbers[a:b].reshape(entry["shape"])
 
 
+def _end_from_first(data, name):
+    header, start = header_and_start(data)
+    first, last = header[name]["data_offsets"]
+    part = bytearray(data[start + first : start + first + last])
+    return torch.frombuffer(part, dtype=DTYPES[header[name]["dtype"]]).reshape(
+        header[name]["shape"]
+    )
+
+
 def _transposed(X):
     return X.permute(tuple(reversed(range(X.dim()))))
 
@@ -122,6 +131,10 @@ def read_tensor(data, name):
             "The offsets are counted from where the numbers begin, behind the header: add `start`, "
             "not 8.",
             _with(base=8),
+        ),
+        (
+            "The second offset is a place as well, counted from `start`. You add the first to it.",
+            _end_from_first,
         ),
         (
             "You read on to the end of the file. The tensor ends at its second offset.",
@@ -234,6 +247,14 @@ def read_tensor(data, name):
     part = bytearray(data[start + first : last])
     return torch.frombuffer(part, dtype=DTYPES[entry["dtype"]]).reshape(entry["shape"])
 """: "your answer raises",
+        """\
+def read_tensor(data, name):
+    header, start = read_header(data)
+    entry = header[name]
+    first, last = entry["data_offsets"]
+    part = bytearray(data[start + first : start + first + last])
+    return torch.frombuffer(part, dtype=DTYPES[entry["dtype"]]).reshape(entry["shape"])
+""": "a place as well",
     },
     right=(
         """\

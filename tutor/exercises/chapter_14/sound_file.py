@@ -23,7 +23,8 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
     `last_of_tensor`, as `last_byte`, for one of the two; `latin`, any bytes are a text; `width`,
     bytes of the length that are read; `only_first` tensor is looked at; `added`, the bytes of all
     tensors are compared with the room; `inner`, only what begins within another tensor, behind its
-    first byte, shares bytes.
+    first byte, shares bytes, or only what begins at the same place (`same_start`); `empty_within`,
+    also what has no byte.
     """
 
     def amiss():
@@ -81,12 +82,14 @@ def _sound(left_out=(), widths=(4, 2), note="skip", error=False, **slips):
             taken.append((first, last))
         if slips.get("added") and sum(last - first for first, last in taken) > room:
             return amiss()
-        if slips.get("inner") and any(a[0] < b[0] < a[1] for a in taken for b in taken):
+        if slips.get("same_start") and len({first for first, _ in taken}) < len(taken):
             return amiss()
         if not slips.get("neighbours") and not slips.get("full_neighbours"):
             taken.sort()
         full = [pair for pair in taken if pair[0] < pair[1]]
-        some = taken if slips.get("neighbours") else full
+        if slips.get("inner") and any(a[0] < b[0] < a[1] for a in full for b in full):
+            return amiss()
+        some = taken if slips.get("neighbours") or slips.get("empty_within") else full
         shared = any(one[1] > other[0] for one, other in zip(some, some[1:], strict=False))
         if "overlap" not in left_out and shared:
             return amiss()
@@ -127,12 +130,15 @@ def _cases_of_files():
     yield (_file({"b": two["b"], "a": two["a"]}, 12),)  # another order
     yield (_file(two, 20),)  # bytes to spare
     yield (_file({"a": _entry(0, 4)}, 4),)
+    yield (_file({"a": _entry(0, 4, 2, dtype="F16")}, 4),)
     yield (_file({"a": _entry(0, 4, 1), "b": _entry(8, 12, 1)}, 12),)  # bytes between them
     yield (_file({"a": _entry(8, 8, 0, 3), "b": _entry(0, 8, 2)}, 8),)  # no number, no byte
+    yield (_file({"a": _entry(0, 8, 2), "b": _entry(4, 4, 0)}, 8),)  # within another
     yield (_file({}, 0),)
     yield (b"\x02\x00\x00",)
     yield (_file({"a": _entry(0, 8, 2)}, 0, length=1 << 40),)
     yield (_file({}, 0, length=3),)
+    yield (_file({}, 0, length=9),)  # the 8 bytes more than there are
     yield (_file({"a": _entry(0, 8, 2)}, 8)[:30],)
     yield (_file(b'{"a": ', 8),)
     yield (_file(b'{"__metadata__": {"n": "\xff\xfe"}}', 8),)
@@ -268,6 +274,10 @@ def sound_file(data):
             _sound(("json",)),
         ),
         (
+            "A header that is no JSON ends your look with an exception: that is a False.",
+            _sound(("json",), empty_within=True),
+        ),
+        (
             "A header that is no UTF-8 ends your look with an exception of another class, "
             "`UnicodeDecodeError`: that is a False, too.",
             _sound(("unicode",)),
@@ -303,6 +313,14 @@ def sound_file(data):
             "The 8 bytes that hold the length are no room for header and tensors.",
             _sound(last_byte=-8),
         ),
+        *(
+            (
+                "The 8 bytes that hold the length are no room for the header: add them to its "
+                "length.",
+                _sound(last_of_header=off),
+            )
+            for off in (-8, -7)  # within the file, or shorter than it
+        ),
         (
             "The header is no room for tensors: count the bytes behind it.",
             _sound(more_room=lambda length: length),
@@ -312,6 +330,7 @@ def sound_file(data):
             _sound(("size",)),
         ),
         ("A float16 number takes two bytes, not four.", _sound(widths=(4, 4))),
+        ("A float32 number takes four bytes, not two.", _sound(widths=(2, 2))),
         (
             "Every file with a number in it is refused. Offsets count bytes, 4 or 2 a number, and "
             "the first tensor may begin at 0.",
@@ -367,6 +386,16 @@ def sound_file(data):
             _sound(("overlap",), inner=True),
         ),
         (
+            "Two tensors that begin at different places pass, though they share bytes: ask whether "
+            "one begins before the other has ended.",
+            _sound(("overlap",), same_start=True),
+        ),
+        (
+            "A tensor without numbers is refused where it stands within another: no byte belongs "
+            "to both.",
+            _sound(empty_within=True),
+        ),
+        (
             "You compare tensors that stand side by side in the header. It may name them in any "
             "order: sort by their places first.",
             _sound(neighbours=True),
@@ -392,6 +421,10 @@ def sound_file(data):
         (
             "What is wrong with the file ends your look with an exception. Return False.",
             _sound(error=Exception()),
+        ),
+        (
+            "What is wrong with the file ends your look with an exception. Return False.",
+            _sound(error=Exception(), empty_within=True),
         ),
     ),
     wrong={
@@ -442,6 +475,15 @@ def sound_file(data):
             ("all(one[1] <= other[0] for one, other in zip(taken, taken[1:]))", "True")
         ): "share bytes pass",
         _edited(("    taken.sort()\n", "")): "sort by their places",
+        _edited(
+            ("        if size:  # no number, no byte\n    ", "")
+        ): "where it stands within another",
+        _edited(
+            ("if size:", "if True:"), ("all(one[1] <= ", "all(one[0] != ")
+        ): "at different places pass",
+        _edited(("len(data) - 8 - length", "len(data) - length")): "for header and tensors",
+        _edited(("room < 0:", "length >= len(data):")): "no room for the header",
+        _edited(('{"F32": 4', '{"F32": 2')): "four bytes, not two",
         _edited(("< 0:", "<= 0:"), ("<= room", "< room")): "ends where the file ends",
         """\
 def sound_file(data):

@@ -1,11 +1,14 @@
 """A test of what loads weights."""
 
+import contextlib
 import inspect
+import textwrap
+from functools import partial
 
 import torch
 from torch import nn
 
-from tutor.check.exercise import TEST, Exercise
+from tutor.check.exercise import TEST, Exercise, edited
 
 
 class Refused(Exception):
@@ -72,6 +75,11 @@ def _all_or_nothing(model, tensors):
     model.load_state_dict(tensors)
 
 
+def _without_a_word(model, tensors):
+    with contextlib.suppress(ValueError):
+        _loader()(model, tensors)
+
+
 def _stretched(model, tensors):
     """Numbers as many as wanted are put into the shape that is wanted."""
     shapes = {name: p.shape for name, p in model.named_parameters()}
@@ -85,6 +93,38 @@ def _stretched(model, tensors):
 def small_model():
     """Two square layers, so that a mistake of names is no mistake of shapes."""
     return nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+
+
+_CODE = '''\
+def test_loader(load):
+    """Raises AssertionError if load does not keep its promises."""
+    good = dict(reversed(small_model().state_dict().items()))
+    model = small_model()
+    load(model, good)
+    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
+
+    missing = {name: X for name, X in good.items() if name != "1.bias"}
+    unknown = good | {"2.bias": torch.zeros(3)}
+    for wrong in (missing, unknown, good | {"1.bias": torch.zeros(1)},
+                  good | {"1.weight": torch.zeros(9)}):
+        model = small_model()
+        before = {name: p.clone() for name, p in model.state_dict().items()}
+        try:
+            load(model, wrong)
+        except Exception:
+            for name, p in model.state_dict().items():
+                assert torch.equal(p, before[name])
+        else:
+            raise AssertionError("a wrong file was loaded")
+'''
+_edited = partial(edited, _CODE)
+_GOOD = _CODE.split("\n    missing")[0]  # and nothing else is tested
+_ORDER = ("dict(reversed(small_model().state_dict().items()))", "small_model().state_dict()")
+_EQUAL = "all(torch.equal(p, good[name]) for name, p in model.state_dict().items())"
+_LOOP = _CODE[_CODE.index("            for name, p") : _CODE.index("        else:")]
+_COMPARED = _LOOP, "            pass\n"
+_AFTER = textwrap.indent(textwrap.dedent(_LOOP), " " * 8)  # compared, whether it raised or not
+_ELSE = _CODE[_CODE.index("        else:") :]
 
 
 test_loader = Exercise(
@@ -109,7 +149,7 @@ of these names. It promises:
 
 Write the test. `small_model()` makes a model with the four parameters `0.weight`, `0.bias`,
 `1.weight` and `1.bias`. Its matrices are (3, 3), its biases (3,), its numbers random. There are two
-right loaders and eight mutants. If `load` does not raise where it must, your test must fail.""",
+right loaders and ten mutants. If `load` does not raise where it must, your test must fail.""",
     hints=(
         "Four files: a good one, in another order than the model's; one without a name; one with a "
         "name too many; one with another shape. Keep a copy of the parameters before each.",
@@ -128,28 +168,7 @@ def test_loader(load):
     """
     raise NotImplementedError
 ''',
-    solution='''\
-def test_loader(load):
-    """Raises AssertionError if load does not keep its promises."""
-    good = dict(reversed(small_model().state_dict().items()))
-    model = small_model()
-    load(model, good)
-    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
-
-    missing = {name: X for name, X in good.items() if name != "1.bias"}
-    unknown = good | {"2.bias": torch.zeros(3)}
-    for wrong in (missing, unknown, good | {"1.bias": torch.zeros(1)},
-                  good | {"1.weight": torch.zeros(9)}):
-        model = small_model()
-        before = {name: p.clone() for name, p in model.state_dict().items()}
-        try:
-            load(model, wrong)
-        except Exception:
-            for name, p in model.state_dict().items():
-                assert torch.equal(p, before[name])
-        else:
-            raise AssertionError("a wrong file was loaded")
-''',
+    solution=_CODE,
     because="A loader that refuses half way leaves a model that is neither the old nor the new.",
     twins={
         "looks at all names and shapes, and then copies": _loader(),
@@ -164,36 +183,33 @@ def test_loader(load):
         "writes until it meets what is wrong": _too_soon,
         "adds to what is there": _loader(write=torch.Tensor.add_),
         "does nothing at all": lambda model, tensors: None,
+        "transposes the matrices": _loader(write=lambda p, X: p.copy_(X.T)),
+        "loads no wrong file, and raises nothing": _without_a_word,
     },
     wrong={
-        """\
-def test_loader(load):
-    good = dict(reversed(small_model().state_dict().items()))
-    model = small_model()
-    load(model, good)
-    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
-""": "One of them ignores a missing name",
-        """\
-def test_loader(load):
-    good = small_model().state_dict()
-    model = small_model()
-    load(model, good)
-    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
-
-    missing = {name: X for name, X in good.items() if name != "1.bias"}
-    unknown = good | {"2.bias": torch.zeros(3)}
-    for wrong in (missing, unknown, good | {"1.bias": torch.zeros(1)},
-                  good | {"1.weight": torch.zeros(9)}):
-        model = small_model()
-        before = {name: p.clone() for name, p in model.state_dict().items()}
-        try:
-            load(model, wrong)
-        except Exception:
-            for name, p in model.state_dict().items():
-                assert torch.equal(p, before[name])
-        else:
-            raise AssertionError("a wrong file was loaded")
-""": "gives equal shapes in the file's order",
+        _GOOD: "One of them ignores a missing name",
+        _edited(_ORDER): "gives equal shapes in the file's order",
+        _edited(("except Exception:", "except ValueError:")): "raises Refused",
+        _edited(_COMPARED): "writes until it meets",
+        _edited(("torch.zeros(9)", "torch.zeros(2, 3)")): "reshapes a tensor that has as many",
+        _edited(("missing, unknown", "missing")): "ignores an unknown name",
+        _edited(("missing, unknown", "unknown")): "ignores a missing name",
+        _edited((_EQUAL, "model.state_dict().keys() == good.keys()")): "One of them gives equal",
+        _edited((_EQUAL, _EQUAL.replace("p, good[name]", "p.sum(), good[name].sum()"))): (
+            "It is one that transposes the matrices"
+        ),
+        _edited((".clone()", "")): "writes until it meets",
+        _edited(
+            _COMPARED, (_ELSE, _AFTER)
+        ): "It is one that loads no wrong file, and raises nothing",
+        _edited(
+            ("load(model, wrong)", "load(model, wrong)\n            assert False"),
+            _COMPARED,
+            (_ELSE, _AFTER),
+        ): "It is one that loads no wrong file, and raises nothing",
+        _edited(
+            (_ELSE, ""), ("load(model, good)", "model.load_state_dict(good)")
+        ): "ignores a missing",
         """\
 def test_loader(load):
     model, good = small_model(), small_model().state_dict()
@@ -207,47 +223,6 @@ def test_loader(load):
     except Exception:
         pass
 """: "ignores a missing name",
-        """\
-def test_loader(load):
-    good = dict(reversed(small_model().state_dict().items()))
-    model = small_model()
-    load(model, good)
-    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
-
-    missing = {name: X for name, X in good.items() if name != "1.bias"}
-    unknown = good | {"2.bias": torch.zeros(3)}
-    for wrong in (missing, unknown, good | {"1.bias": torch.zeros(1)},
-                  good | {"1.weight": torch.zeros(9)}):
-        model = small_model()
-        before = {name: p.clone() for name, p in model.state_dict().items()}
-        try:
-            load(model, wrong)
-        except ValueError:
-            for name, p in model.state_dict().items():
-                assert torch.equal(p, before[name])
-        else:
-            raise AssertionError("a wrong file was loaded")
-""": "raises Refused",
-        """\
-def test_loader(load):
-    good = dict(reversed(small_model().state_dict().items()))
-    model = small_model()
-    load(model, good)
-    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
-
-    missing = {name: X for name, X in good.items() if name != "1.bias"}
-    unknown = good | {"2.bias": torch.zeros(3)}
-    for wrong in (missing, unknown, good | {"1.bias": torch.zeros(1)},
-                  good | {"1.weight": torch.zeros(9)}):
-        model = small_model()
-        before = {name: p.clone() for name, p in model.state_dict().items()}
-        try:
-            load(model, wrong)
-        except Exception:
-            pass
-        else:
-            raise AssertionError("a wrong file was loaded")
-""": "writes until it meets",
         """\
 def test_loader(load):
     good = dict(reversed(small_model().state_dict().items()))
@@ -269,110 +244,7 @@ def test_loader(load):
                 assert torch.equal(p, before[name])
         else:
             raise AssertionError("a wrong file was loaded")
-""": "1 of 8 wrong functions pass. It is one that writes until it meets",
-        """\
-def test_loader(load):
-    good = dict(reversed(small_model().state_dict().items()))
-    model = small_model()
-    load(model, good)
-    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
-
-    missing = {name: X for name, X in good.items() if name != "1.bias"}
-    unknown = good | {"2.bias": torch.zeros(3)}
-    for wrong in (missing, unknown, good | {"1.bias": torch.zeros(1)},
-                  good | {"1.weight": torch.zeros(2, 3)}):
-        model = small_model()
-        before = {name: p.clone() for name, p in model.state_dict().items()}
-        try:
-            load(model, wrong)
-        except Exception:
-            for name, p in model.state_dict().items():
-                assert torch.equal(p, before[name])
-        else:
-            raise AssertionError("a wrong file was loaded")
-""": "reshapes a tensor that has as many",
-        """\
-def test_loader(load):
-    good = dict(reversed(small_model().state_dict().items()))
-    model = small_model()
-    load(model, good)
-    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
-
-    missing = {name: X for name, X in good.items() if name != "1.bias"}
-    unknown = good | {"2.bias": torch.zeros(3)}
-    for wrong in (missing, good | {"1.bias": torch.zeros(1)},
-                  good | {"1.weight": torch.zeros(9)}):
-        model = small_model()
-        before = {name: p.clone() for name, p in model.state_dict().items()}
-        try:
-            load(model, wrong)
-        except Exception:
-            for name, p in model.state_dict().items():
-                assert torch.equal(p, before[name])
-        else:
-            raise AssertionError("a wrong file was loaded")
-""": "ignores an unknown name",
-        """\
-def test_loader(load):
-    good = dict(reversed(small_model().state_dict().items()))
-    model = small_model()
-    load(model, good)
-    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
-
-    missing = {name: X for name, X in good.items() if name != "1.bias"}
-    unknown = good | {"2.bias": torch.zeros(3)}
-    for wrong in (unknown, good | {"1.bias": torch.zeros(1)},
-                  good | {"1.weight": torch.zeros(9)}):
-        model = small_model()
-        before = {name: p.clone() for name, p in model.state_dict().items()}
-        try:
-            load(model, wrong)
-        except Exception:
-            for name, p in model.state_dict().items():
-                assert torch.equal(p, before[name])
-        else:
-            raise AssertionError("a wrong file was loaded")
-""": "ignores a missing name",
-        """\
-def test_loader(load):
-    good = dict(reversed(small_model().state_dict().items()))
-    model = small_model()
-    load(model, good)
-    assert model.state_dict().keys() == good.keys()
-
-    missing = {name: X for name, X in good.items() if name != "1.bias"}
-    unknown = good | {"2.bias": torch.zeros(3)}
-    for wrong in (missing, unknown, good | {"1.bias": torch.zeros(1)},
-                  good | {"1.weight": torch.zeros(9)}):
-        model = small_model()
-        before = {name: p.clone() for name, p in model.state_dict().items()}
-        try:
-            load(model, wrong)
-        except Exception:
-            for name, p in model.state_dict().items():
-                assert torch.equal(p, before[name])
-        else:
-            raise AssertionError("a wrong file was loaded")
-""": "One of them gives equal shapes",
-        """\
-def test_loader(load):
-    good = dict(reversed(small_model().state_dict().items()))
-    model = small_model()
-    model.load_state_dict(good)
-    assert all(torch.equal(p, good[name]) for name, p in model.state_dict().items())
-
-    missing = {name: X for name, X in good.items() if name != "1.bias"}
-    unknown = good | {"2.bias": torch.zeros(3)}
-    for wrong in (missing, unknown, good | {"1.bias": torch.zeros(1)},
-                  good | {"1.weight": torch.zeros(9)}):
-        model = small_model()
-        before = {name: p.clone() for name, p in model.state_dict().items()}
-        try:
-            load(model, wrong)
-        except Exception:
-            for name, p in model.state_dict().items():
-                assert torch.equal(p, before[name])
-""": "ignores a missing name",
+""": "1 of 10 wrong functions pass. It is one that writes until it meets",
         """\
 def test_loader(load):
     good = small_model().state_dict()

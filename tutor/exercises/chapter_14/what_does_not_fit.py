@@ -163,6 +163,11 @@ def what_does_not_fit(wanted, found):
             "You compare how many dimensions a tensor has, not how long they are.",
             _third(lambda a, b: len(a) != len(b)),
         ),
+        (
+            "`zip` stops where the shorter shape ends: `()` and `(1,)` differ, and so do (2,) and "
+            "(2, 3).",
+            _third(lambda a, b: any(n != m for n, m in zip(a, b, strict=False))),
+        ),
         *(
             ("You compare the first sizes only. (3, 2) and (3, 5) differ in the second.", compare)
             for compare in (
@@ -231,6 +236,13 @@ def what_does_not_fit(wanted, found):
         ),
     ),
     wrong={
+        """\
+def what_does_not_fit(wanted, found):
+    missing, unknown = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
+    both = set(wanted) & set(found)
+    differ = [n for n in both if not all(a == b for a, b in zip(wanted[n], found[n]))]
+    return missing, unknown, sorted(differ)
+""": "where the shorter shape ends",
         """\
 def what_does_not_fit(wanted, found):
     missing, unknown = sorted(set(wanted) - set(found)), sorted(set(found) - set(wanted))
