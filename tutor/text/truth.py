@@ -8,7 +8,7 @@ first word that is not the sentence's. What several ways write has the sum of th
 import math
 import random
 from collections import Counter
-from functools import cache
+from functools import cache, lru_cache
 
 from tutor.text.grammar import Caption, Referent, join_words
 from tutor.text.lexicon import ADJECTIVES, NOUNS, VERBS, Adjective, Noun, Verb
@@ -100,8 +100,7 @@ class WholeWay(Way):
     """Leaves out the options that would write words which the sentence does not have."""
 
     def pick(self, options):
-        known = frozenset(self.words)
-        return self.branch([(p, x) for p, x in shares(tuple(options)) if could_stand(x, known)])
+        return self.branch(shares_within(tuple(options), frozenset(self.words)))
 
     def pick_determiner(self, noun, plural, role):
         known = {"bare", *self.words}
@@ -110,8 +109,7 @@ class WholeWay(Way):
 
     def pick_adjectives(self, referent, done):
         known = frozenset(self.words)
-        choices = choices_of_adjectives(referent.nouns[0], frozenset(done))
-        return self.branch([c for c in choices if all(could_stand(x, known) for x in c[1])])
+        return self.branch(adjectives_within(referent.nouns[0], frozenset(done), known))
 
 
 class NextWordWay(Way):
@@ -124,12 +122,9 @@ class NextWordWay(Way):
         super().__init__(words, path, stack)
         self.begun, self.after = begun, after
 
-    def article(self, following):
-        return "an" if following[0] in "aeiou" and following != "uniform" else "a"
-
     def emit(self, index, word):
         if self.english[:index][-1:] == ["a"]:
-            self.note(index - 1, self.article(word))
+            self.note(index - 1, article(word))
         if word != "a":
             self.note(index, word)
         elif index < len(self.words) and self.words[index].lower() not in ("a", "an"):
@@ -154,19 +149,11 @@ class NextWordWay(Way):
         return self.branch(choices)
 
     def pick_adjectives(self, referent, done):
-        """Those that begin with the word that must come next; one for all that need no more."""
-        index, kept, merged = len(self.english), [], {}
+        index = len(self.english)
         wanted = self.words[index] if index < len(self.words) else None
         after_article = self.english[-1:] == ["a"]
-        for probability, chosen in choices_of_adjectives(referent.nouns[0], frozenset(done)):
-            word = min(chosen, key=lambda adjective: adjective.rank).english
-            if wanted in (word, capital(word) if index == 0 else word):
-                kept.append((probability, chosen))
-            elif wanted is None or after_article:
-                key = self.article(word) if after_article else word
-                total = merged.get(key, (0.0,))[0]
-                merged[key] = total + probability, chosen
-        return self.branch(kept + list(merged.values()))
+        noun, done = referent.nouns[0], frozenset(done)
+        return self.branch(adjectives_from(noun, done, wanted, index == 0, after_article))
 
 
 def capital(word):
@@ -198,6 +185,43 @@ def choices_of_adjectives(noun, done):
 @cache
 def choices_of_determiner(noun, plural, role):
     return all_choices(Caption.pick_determiner, noun, plural, role)
+
+
+@cache
+def adjectives_from(noun, done, wanted, first, after_article):
+    """Choices of adjectives that begin with the word `wanted`, or with any if it is None.
+
+    Where no more needs to be told apart, one choice stands for all with the same first word, or,
+    after an article, for all with the same form of it. first: whether a capital is wanted.
+    """
+    kept, merged = [], {}
+    for probability, chosen in choices_of_adjectives(noun, done):
+        word = min(chosen, key=lambda adjective: adjective.rank).english
+        if wanted in (word, capital(word) if first else word):
+            kept.append((probability, chosen))
+        elif wanted is None or after_article:
+            key = article(word) if after_article else word
+            total = merged.get(key, (0.0,))[0]
+            merged[key] = total + probability, chosen
+    return kept + list(merged.values())
+
+
+@lru_cache(1024)  # `known` is another one for each sentence
+def shares_within(options, known):
+    """As `shares`, of the options that the words in `known` could write."""
+    return [(p, option) for p, option in shares(options) if could_stand(option, known)]
+
+
+@lru_cache(1024)
+def adjectives_within(noun, done, known):
+    """As `choices_of_adjectives`, of those that the words in `known` could write."""
+    choices = choices_of_adjectives(noun, done)
+    return [(p, chosen) for p, chosen in choices if all(could_stand(x, known) for x in chosen)]
+
+
+def article(following):
+    """The form of "a" before a word."""
+    return "an" if following[0] in "aeiou" and following != "uniform" else "a"
 
 
 def could_stand(option, known):
