@@ -20,9 +20,12 @@ def heat_map(
 
 def heat_maps(
     matrices, queries, keys, caption, ax_labels=("queries", "keys"), numbers=None, varies=None,
-    label="weight",
+    label="weight", alt=None,
 ):  # fmt: skip
-    """Several matrices side by side: a dict from title to A (T, S). See `heat_map`."""
+    """Several matrices side by side: a dict from title to A (T, S). See `heat_map`.
+
+    alt: what the picture shows, where the largest weight of each row does not say it.
+    """
     T, S = len(queries), len(keys)
     if numbers is None:
         numbers = T * S <= 64
@@ -59,7 +62,7 @@ def heat_maps(
         ax.tick_params(axis="y", rotation=0)
         ax.tick_params(axis="x", rotation=45 if max(map(len, map(str, keys))) > 3 else 0)
         words.append(in_words(A, queries, keys, title, varies, label))
-    show(figure, caption, " ".join(words), varies)
+    show(figure, caption, alt or " ".join(words), varies)
 
 
 def write_numbers(ax, A):

@@ -62,7 +62,8 @@ def draws(found, caption, alt, shown=4, of=None, varies="chance"):
             for j, (text, count) in enumerate(list(counts.items())[:shown], start=1):
                 text = "".join(c if c.isprintable() and c != "�" else "·" for c in text)
                 text = text if len(text) <= longest else text[:longest] + "…"
-                ax.text(x + 0.075, y + j, f"{count} ×", ha="right", va="center", size=9)
+                if max(counts.values()) > 1:
+                    ax.text(x + 0.075, y + j, f"{count} ×", ha="right", va="center", size=9)
                 ax.text(x + 0.09, y + j, text.replace("$", r"\$"), va="center", size=9)
     show(figure, caption, alt, varies)
 

@@ -3,7 +3,7 @@
 `truth.json`: for 60 captions, the nats that the grammar itself needs for each word.
 `translation.json`: translating as a language model, against the encoder-decoder.
 `in_context.json`: a task given by examples, with the models of seed 0 beside it.
-`python -m tutor.models.language truth` makes the first again, and so on, in some minutes each.
+`python -m tutor.models.language truth` makes the first again, and so on, in minutes each.
 """
 
 import json
