@@ -1165,7 +1165,7 @@ def two_graphs():
         "Text goes through the tokenizer to source ids; encoder.onnx runs once and returns keys and "
         "values of the source. decoder_step.onnx runs once a token: it takes these, the source ids, the "
         "newest id and the keys and values so far, and returns logits and the longer keys and values. The "
-        "host's loop chooses the next id and stops at EOS. The tokenizer turns the ids into text. "
+        "host's loop chooses the next id and stops at EOS or at the limit. The tokenizer turns the ids into text. "
         "The graphs are files; tokenizer and loop are the host's.",
     )  # fmt: skip
     p.box(20, 60, 120, 60, "tokenizer", GREY)
@@ -1189,7 +1189,8 @@ def two_graphs():
     p.arrow((560, 200), (560, 132))
     p.text(548, 164, "newest id", size=13, anchor="end")
     p.arrow((520, 230), (392, 230))
-    p.text(456, 214, "at [EOS]", size=13)
+    p.text(456, 204, "at [EOS]", size=13)
+    p.text(456, 218, "or the limit", size=13)
     p.box(210, 200, 180, 60, "tokenizer", GREY)
     p.arrow((210, 230), (142, 230))
     p.text(130, 230, "French text", anchor="end")

@@ -60,8 +60,8 @@ class PageModel:
 
 @torch.no_grad()
 def logits_difference(page, translator, texts):
-    """The largest difference between the two models' logits, over all steps of each translation."""
-    largest = 0.0
+    """The largest difference between the two models' logits, and the largest logit of all."""
+    largest = size = 0.0
     for text in texts:
         facts = page.ask("begin", text, {})
         target = [BOS, *facts["target_ids"][:-1]]
@@ -70,7 +70,8 @@ def logits_difference(page, translator, texts):
             0
         ]
         largest = max(largest, (there - here).abs().max().item())
-    return largest
+        size = max(size, here.abs().max().item())
+    return largest, size
 
 
 def equal(page, translator, texts, **options):

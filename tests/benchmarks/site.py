@@ -47,7 +47,9 @@ def measure(browser, sentences, folder):
     yield "translate_ms", statistics.median(times)
     yield "model_megabytes", (folder / "shipped" / "weights.js").stat().st_size / 1e6
     builtin = [pair.english for pair in generate_pairs("test", sentences)]
-    yield "logits_difference", logits_difference(page, translator, builtin[:200])
+    difference, size = logits_difference(page, translator, builtin[:200])
+    yield "logits_difference", difference
+    yield "logits_size", size
     yield "translations_equal", equal(page, translator, builtin)
     yield "beams_equal", equal(page, translator, builtin[:100], beams=5)
     other = opened(browser, folder / "small", Path(small.__file__).with_name("seed0"))
@@ -57,7 +59,7 @@ def measure(browser, sentences, folder):
     except OSError:  # no file and no network
         print("Multi30k is not here: only the built-in corpus was compared.", file=sys.stderr)
         return
-    yield "multi30k_logits_difference", logits_difference(page, translator, captions[:200])
+    yield "multi30k_logits_difference", logits_difference(page, translator, captions[:200])[0]
     yield "multi30k_translations_equal", equal(page, translator, captions[:sentences])
     yield "multi30k_beams_equal", equal(page, translator, captions[:100], beams=5)
 

@@ -5,8 +5,9 @@
 
 Their code is ours in another layout: linear layers multiply by W^T and have biases, which are zeros
 here, and the table of positions has all sines first and all cosines after, where the paper
-alternates. So the columns of the residual stream are put in another order, in every tensor that
-reads or writes it. No column is special, and LayerNorm does not mind: nothing changes.
+alternates. A file may hold another table, but not every program reads it. So the columns of the
+residual stream are put in another order, in every tensor that reads or writes it. No column is
+special, and LayerNorm does not mind: nothing changes.
 """
 
 import copy
