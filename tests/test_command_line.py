@@ -17,7 +17,7 @@ import torch
 from tutor import Transformer, TransformerConfig, Translator
 from tutor.__main__ import main
 from tutor.text.tokenizer import Tokenizer
-from tutor.training import runs
+from tutor.training import recipes, runs
 from tutor.training.resume import Checkpoints
 
 # The whole corpus would take most of the time of this test.
@@ -80,6 +80,29 @@ def test_train_writes_a_model_folder_and_says_how_on_standard_error(trained):
     assert set(about["versions"]) == {"python", "torch", "tokenizers"} and about["config"]
     assert not runs.training_folder(folder).exists()
     assert len(Translator.load(folder).translate(["A dog is running."])) == 1
+
+
+def test_pairs_of_text_files_are_trained_on_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(recipes, "BUILTIN_PAIRS", 300)
+    english, french = tmp_path / "english", tmp_path / "french"
+    english.write_bytes(b"A dog.\r\nA cat.\n")
+    french.write_bytes("Un chien.\n\u2028Un chat.\n".encode())
+    train = ["train", "--steps", 2, "--more", english, french, "--out", tmp_path / "model"]
+    assert run_here([*train, "--more", french, french], monkeypatch) == 0
+    about = json.loads((tmp_path / "model" / "training.json").read_text(encoding="utf-8"))
+    files = [[str(english), str(french)], [str(french)] * 2]
+    assert (about["sentence_pairs"], about["more"]) == (304, files)
+    assert run_here([*train, "--resume"], monkeypatch) == 2  # other pairs
+    assert "holds a model already" in capsys.readouterr().err
+    french.write_bytes(b"Un chien.\nUn ch\xe2t.\n")
+    assert run_here([*train, "--force"], monkeypatch) == 2
+    assert f"Line 2 of {french} is not UTF-8" in capsys.readouterr().err
+    french.write_bytes(b"Un chien.\n")
+    assert run_here([*train, "--force"], monkeypatch) == 2
+    assert f"{english} has 2 lines but {french} has 1" in capsys.readouterr().err
+    french.unlink()
+    assert run_here([*train, "--force"], monkeypatch) == 2
+    assert str(french) in capsys.readouterr().err
 
 
 def test_the_same_number_of_steps_and_seed_give_the_same_weights(trained, tmp_path):

@@ -11,6 +11,7 @@ from tutor.commands.common import say
 from tutor.commands.train import run_train
 from tutor.commands.translate import run_translate
 from tutor.decoding import ALPHA
+from tutor.text.multi30k import PAIRS
 from tutor.training.recipes import PRECISIONS
 
 DESCRIPTION = """\
@@ -32,6 +33,9 @@ environment variable TUTOR_DATA names.
 
 Reading the sentences, learning the tokenizer and a short measured start belong to the minutes; what
 is left of them becomes a number of steps. The same steps, seed and machine give the same model.
+
+With --more the pairs of two text files belong to the training, too: sentences of your own, or
+translations that a trained model wrote. The tokenizer is learned from the corpus alone.
 
 Until the model is written, FOLDER.training beside it holds checkpoints. Killed at any moment, the
 same command with --resume goes on from the last one and ends with the same model. Ctrl-C stops
@@ -107,8 +111,8 @@ def make_parser():
             help="which sentences (default: %(default)s)",
         )  # fmt: skip
         child.add_argument(
-            "--pair", choices=("en-fr", "en-de"), default="en-fr",
-            help="languages, from and to; en-de with multi30k only (default: %(default)s)",
+            "--pair", choices=PAIRS, default="en-fr",
+            help="languages, from and to; others with multi30k only (default: %(default)s)",
         )  # fmt: skip
 
     def add_model(child):
@@ -149,6 +153,10 @@ def make_parser():
         help="for weights, order and dropout (default: %(default)s)",
     )  # fmt: skip
 
+    child.add_argument(
+        "--more", nargs=2, action="append", default=[], metavar=("SOURCE", "TARGET"),
+        help="two text files with more sentence pairs, a line each; may be given several times",
+    )  # fmt: skip
     child.add_argument(
         "--precision", choices=PRECISIONS,
         help="of products on a CPU; medium rounds what is multiplied to bfloat16 (default: the "

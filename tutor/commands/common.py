@@ -33,6 +33,30 @@ def load_pairs(corpus, split, pair, size):
     return [pair.english for pair in pairs], [pair.french for pair in pairs]
 
 
+def read_lines(stream, name="the input"):
+    """The lines of a binary stream as str, without their ends."""
+    for count, line in enumerate(stream, 1):
+        try:
+            text = line.decode("utf-8-sig" if count == 1 else "utf-8")  # Windows may send a BOM
+        except UnicodeDecodeError:
+            raise ValueError(f"Line {count} of {name} is not UTF-8: convert it.") from None
+        yield text.rstrip("\r\n")
+
+
+def read_pairs(source, target):
+    """(sources, targets) of two text files, whose equal lines belong together."""
+    sides = []
+    for path in (source, target):
+        with open(path, "rb") as file:
+            sides.append(list(read_lines(file, path)))
+    if len(sides[0]) != len(sides[1]):
+        raise ValueError(
+            f"{source} has {len(sides[0])} lines but {target} has {len(sides[1])}: each line of "
+            "the one must be the translation of the same line of the other."
+        )
+    return sides
+
+
 def pick_device():
     return "cuda" if torch.cuda.is_available() else "cpu"
 

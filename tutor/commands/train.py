@@ -16,7 +16,7 @@ import tokenizers
 import torch
 from tqdm import tqdm
 
-from tutor.commands.common import load_pairs, pick_device, say
+from tutor.commands.common import load_pairs, pick_device, read_pairs, say
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import processes, recipes
 from tutor.training.checkpoint import (
@@ -50,6 +50,7 @@ def train_into(folder, args):
     workspace, start = training_folder(folder), time.perf_counter()
     asked = {name: getattr(args, name) for name in ("corpus", "pair", "seed", "steps", "precision")}
     asked["minutes"] = args.minutes if args.steps is None else None
+    asked["more"] = args.more
     before = find_training(folder, workspace, asked, args.resume)
     if before == "finished":
         say(f"{folder} is finished: there is nothing to resume")
@@ -69,6 +70,9 @@ def train_into(folder, args):
     else:
         tokenizer = Tokenizer.train(itertools.chain(sources, targets), vocab_size)
     budget = recipes.choose(args.corpus, args.minutes, args.steps)
+    for files in args.more:
+        more = read_pairs(*files)
+        sources, targets = sources + more[0], targets + more[1]
 
     pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
     sizes |= dict(d_ff=budget.d_ff, dropout=budget.dropout, norm_first=True)
@@ -117,7 +121,7 @@ def train_into(folder, args):
         checkpoints.save(history)
     if processes.is_first():
         training = {
-            **{name: asked[name] for name in ("corpus", "pair")},
+            **{name: asked[name] for name in ("corpus", "pair", "more")},
             "sentence_pairs": len(pairs),
             "minutes": asked["minutes"],
             "steps": steps,
@@ -187,13 +191,14 @@ def find_training(folder, workspace, asked, resume):
                 "or delete that folder to begin anew."
             )
         before = read_run(workspace)
-        check_same(before.get("asked", {}), asked, workspace)
+        check_same({"more": []} | before.get("asked", {}), asked, workspace)  # older: no "more"
         return before
     if resume and (folder / TRAINING).is_file():
         about = read_json(folder / TRAINING, MAX_JSON)
         about = about if isinstance(about, dict) else {}
         about |= {"seed": (about.get("recipe") or {}).get("seed")}
         about |= {name: None for name in ("steps", "precision") if asked[name] is None}
+        about = {"more": []} | about
         if all(about.get(name) == value for name, value in asked.items()):
             return "finished"
     return None

@@ -5,17 +5,7 @@ import sys
 
 from tqdm import tqdm
 
-from tutor.commands.common import CHUNK, load_translator, say
-
-
-def read_lines(stream):
-    """The lines of a binary stream as str, without their ends."""
-    for count, line in enumerate(stream, 1):
-        try:
-            text = line.decode("utf-8-sig" if count == 1 else "utf-8")  # Windows may send a BOM
-        except UnicodeDecodeError:
-            raise ValueError(f"Line {count} of the input is not UTF-8: convert it.") from None
-        yield text.rstrip("\r\n")
+from tutor.commands.common import CHUNK, load_translator, read_lines, say
 
 
 def run_translate(args):
