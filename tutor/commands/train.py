@@ -50,7 +50,7 @@ def train_into(folder, args):
     workspace, start = training_folder(folder), time.perf_counter()
     asked = {name: getattr(args, name) for name in ("corpus", "pair", "seed", "steps", "precision")}
     asked["minutes"] = args.minutes if args.steps is None else None
-    asked["more"] = args.more
+    asked["more"] = args.more or None
     before = find_training(folder, workspace, asked, args.resume)
     if before == "finished":
         say(f"{folder} is finished: there is nothing to resume")
@@ -191,14 +191,13 @@ def find_training(folder, workspace, asked, resume):
                 "or delete that folder to begin anew."
             )
         before = read_run(workspace)
-        check_same({"more": []} | before.get("asked", {}), asked, workspace)  # older: no "more"
+        check_same(before.get("asked", {}), asked, workspace)
         return before
     if resume and (folder / TRAINING).is_file():
         about = read_json(folder / TRAINING, MAX_JSON)
         about = about if isinstance(about, dict) else {}
         about |= {"seed": (about.get("recipe") or {}).get("seed")}
         about |= {name: None for name in ("steps", "precision") if asked[name] is None}
-        about = {"more": []} | about
         if all(about.get(name) == value for name, value in asked.items()):
             return "finished"
     return None
