@@ -180,12 +180,12 @@ _VERBS_OF = {
     kind: tuple(verb for verb in VERBS if kind in verb.subjects)
     for kind in KINDS["people"] + KINDS["animals"]
 }
-_OWNED = _nouns_of("pet", "tiny", "container", "device", "outfit", "accessory", "cycle") + (
+OWNED = _nouns_of("pet", "tiny", "container", "device", "outfit", "accessory", "cycle") + (
     NOUNS["car"],
     NOUNS["van"],
     NOUNS["truck"],
 )
-_THINGS = tuple(noun for noun in _OWNED if noun.kind != "outfit")
+_THINGS = tuple(noun for noun in OWNED if noun.kind != "outfit")
 _OWNER = {"man": "his", "boy": "his", "woman": "her", "girl": "her"}
 _POSSESSIVE = {"his": ("son", "sa", "ses"), "her": ("son", "sa", "ses"),
                "their": ("leur", "leur", "leurs")}  # fmt: skip
@@ -516,7 +516,7 @@ class Caption:
         determiner = ""
         owner = "their" if several else _OWNER.get(subject.nouns[0].kind)
         shared = several and not plural and noun.number == "count"  # no car is theirs in turn
-        if owner and noun in _OWNED and not shared and self.chance(0.45):
+        if owner and noun in OWNED and not shared and self.chance(0.45):
             determiner = owner
         elif several and (verb.english in EACH or noun.number == "pair"):
             determiner = "bare"
@@ -668,7 +668,7 @@ class Caption:
         self.fr("ont" if subject.french_plural else "a", at_verb)
         if negated:
             self.fr("pas", at_not)
-        noun, plural = self.pick_noun(_THINGS if self.clothed else _OWNED, 0.4)
+        noun, plural = self.pick_noun(_THINGS if self.clothed else OWNED, 0.4)
         if noun.kind != "pet" and subject.english_plural or noun.number == "pair":
             plural = subject.english_plural  # a car each
         elif negated:

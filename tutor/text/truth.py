@@ -10,8 +10,8 @@ import random
 from collections import Counter
 from functools import cache, lru_cache
 
-from tutor.text.grammar import Caption, Referent, join_words
-from tutor.text.lexicon import ADJECTIVES, NOUNS, VERBS, Adjective, Noun, Verb
+from tutor.text.grammar import OWNED, Caption, Referent, join_words
+from tutor.text.lexicon import ADJECTIVES, NOUNS, QUALITIES, VERBS, Adjective, Noun, Verb
 
 
 def generate_english(size, seed=0, write=Caption.write):
@@ -156,6 +156,16 @@ class NextWordWay(Way):
         return self.branch(adjectives_from(noun, done, wanted, index == 0, after_article))
 
 
+class AnyWay(NextWordWay):
+    """Takes one noun for all that make no difference to how far `words` can be followed."""
+
+    def pick(self, options):
+        if isinstance(options[0], Noun):
+            known = frozenset([*self.words, self.words[0].lower()])
+            options = told_apart(tuple(options), known)
+        return super().pick(options)
+
+
 def capital(word):
     return word[0].upper() + word[1:]
 
@@ -217,6 +227,25 @@ def adjectives_within(noun, done, known):
     """As `choices_of_adjectives`, of those that the words in `known` could write."""
     choices = choices_of_adjectives(noun, done)
     return [(p, chosen) for p, chosen in choices if all(could_stand(x, known) for x in chosen)]
+
+
+@lru_cache(1024)
+def told_apart(nouns, known):
+    """The nouns that the words in `known` could begin, and one for all others of a sort.
+
+    A caption with one of the others is followed up to the noun at most. What comes before it hangs
+    on the noun's kind and number, on whose it may be, and on its adjectives.
+    """
+    sorts = {}
+    for noun in nouns:
+        described = noun.english in QUALITIES  # football is not
+        chosen = choices_of_adjectives(noun, frozenset()) if described else []
+        firsts = {min(one, key=lambda adjective: adjective.rank).english for _, one in chosen}
+        articles = frozenset(map(article, firsts | {noun.english}))
+        sort = noun.kind, noun.number, noun in OWNED, frozenset(firsts & known), articles
+        names = noun.english.split()[0], noun.english_plural.split()[0]
+        sorts[sort if known.isdisjoint(names) else noun] = noun
+    return tuple(sorts.values())
 
 
 def article(following):
@@ -285,6 +314,22 @@ def next_words(words):
             continue
     total = after.total()
     return {word: weight / total for word, weight in after.most_common()}, begun
+
+
+def beginning(words):
+    """How many of these words, from the first on, a caption of the grammar can begin with.
+
+    words: list of str, at least one, as `next_words` takes them.
+    """
+    begun, stack = [0.0] * len(words), [[]]
+    while stack:
+        way = AnyWay(words, stack.pop(), stack, begun, Counter())
+        try:
+            Caption.write(way)
+            way.note(len(way.english), ".")
+        except Mismatch:
+            continue
+    return sum(map(bool, begun))
 
 
 def ways(sentence, write=Caption.write):
