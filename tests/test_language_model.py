@@ -12,11 +12,12 @@ from tutor.attention import PAD
 from tutor.evaluation import without_heads
 from tutor.language_model import Cache, LanguageModel, LanguageModelConfig, places_of
 from tutor.models import language
-from tutor.models.language import in_context, translation
+from tutor.models.language import in_context, samples, translation
 from tutor.proof import equal
 from tutor.text.batches import make_batch
 from tutor.text.packing import fill_rows, pack
 from tutor.text.tokenizer import BOS, EOS
+from tutor.text.truth import generate_english
 
 SEEDS = st.integers(0, 10_000)
 DOCUMENTS = st.lists(st.lists(st.integers(4, 11), max_size=6), min_size=1, max_size=7)
@@ -195,3 +196,16 @@ def test_the_rivals_have_as_many_parameters_and_their_gains_are_those_of_the_run
     for seed, (gain, low, high) in zip(translation.SEEDS, results["gains"], strict=True):
         ours, theirs = (bleu[name, seed] for name in translation.SYSTEMS)
         assert low < gain < high and gain == pytest.approx(ours - theirs, abs=0.01)
+
+
+def test_what_samples_are_measured_by():
+    drawn = language.load("samples")
+    grammar, *runs = drawn["runs"]
+    own, seen = generate_english(drawn["drawn"], seed=2), set(generate_english(40_000))
+    assert grammar | samples.measured(own, seen) == grammar
+    assert [(run["rule"], run["temperature"]) for run in runs] == [
+        (rule, heat) for rule in samples.RULES for heat in samples.HEATS
+    ]
+    assert samples.different_words(["A b, a b."] * 45) == [5]  # 6 words each, 270 together
+    assert samples.different_words(["A b, a b."] * 44) == []
+    assert samples.measured(["A.", "B.", "A."], {"A."})["old"] == 2

@@ -144,22 +144,11 @@ def keep_min_p(shares, min_p):
     return shares >= min_p * shares[..., :1]  # (..., vocab_size)
 
 
-def sample(
-    model,
-    source_ids,
-    temperature=1.0,
-    top_k=None,
-    top_p=None,
-    min_p=None,
-    max_len=None,
-    generator=None,
-):
-    """A random next token, again and again: each with the probability that the model gives it.
+def chooser(temperature=1.0, top_k=None, top_p=None, min_p=None, generator=None):
+    """A function that draws the next token at random, by the rules of `sample`.
 
-    temperature: logits are divided by it; below 1 favours the probable, above 1 the improbable.
-    It may lie between 1e-30, as good as `greedy`, and 1e30, any word with equal probability.
-    top_k: draw from the k most probable tokens only (Fan et al. 2018). top_p, min_p: draw from
-    those that `tokens_to_keep` keeps of what the temperature has made. Otherwise as `greedy`.
+    It makes of logits (N, vocab_size), which it overwrites, the log-probabilities and the ids of
+    what was drawn: (N, 1) each.
     """
     if not 1e-30 <= temperature <= 1e30:  # float32 knows nothing much beyond
         raise ValueError(
@@ -179,6 +168,27 @@ def sample(
         at = torch.multinomial(shares, 1, generator=generator)  # (N, 1)
         return step.gather(1, at), ids.gather(1, at)
 
+    return choose
+
+
+def sample(
+    model,
+    source_ids,
+    temperature=1.0,
+    top_k=None,
+    top_p=None,
+    min_p=None,
+    max_len=None,
+    generator=None,
+):
+    """A random next token, again and again: each with the probability that the model gives it.
+
+    temperature: logits are divided by it; below 1 favours the probable, above 1 the improbable.
+    It may lie between 1e-30, as good as `greedy`, and 1e30, any word with equal probability.
+    top_k: draw from the k most probable tokens only (Fan et al. 2018). top_p, min_p: draw from
+    those that `tokens_to_keep` keeps of what the temperature has made. Otherwise as `greedy`.
+    """
+    choose = chooser(temperature, top_k, top_p, min_p, generator)
     return write(model, source_ids, choose, max_len)
 
 

@@ -10,6 +10,7 @@ from tutor.attention import PAD, causal_mask
 from tutor.encoder import Dropout, FeedForwardSubLayer, SubLayer
 from tutor.modern import Alibi, GroupedQueryAttention, RMSNorm, Rope, SwiGLU, window_mask
 from tutor.positions import Positions
+from tutor.text.tokenizer import EOS
 from tutor.transformer import TransformerConfig, check_ids
 
 TURNED = ("rope", "alibi")  # positions that enter queries and keys, not the embedding
@@ -256,3 +257,18 @@ class Cache:
     def size(self):
         """Bytes of all keys and values."""
         return sum(x.numel() * x.element_size() for kept in self.layers for x in (kept.K, kept.V))
+
+
+@torch.no_grad()
+def write_on(model, ids, choose, longest):
+    """What a LanguageModel writes behind `ids` (N, T): N lists of ids, each until its [EOS].
+
+    choose(Z) makes of logits (N, vocab_size) each text's next token, with its log-probability:
+    (N, 1) each. longest: the most tokens that are written, [EOS] included.
+    """
+    cache, written = Cache(model), ids[:, :0]  # (N, t)
+    while written.shape[1] < longest and not (written == EOS).any(1).all():
+        _, ids = choose(model(ids, cache=cache)[:, -1])  # prefill, then a token at a time
+        written = torch.cat([written, ids], dim=1)
+    rows = [[*row, EOS] for row in written.tolist()]
+    return [row[: row.index(EOS)] for row in rows]

@@ -3,6 +3,7 @@
 `truth.json`: for 60 captions, the nats that the grammar itself needs for each word.
 `translation.json`: translating as a language model, against the encoder-decoder.
 `in_context.json`: a task given by examples, with the models of seed 0 beside it.
+`samples.json`: how right and how varied captions are that are drawn by several rules.
 `python -m tutor.models.language truth` makes the first again, and so on, in minutes each.
 """
 
@@ -17,7 +18,7 @@ CAPTIONS, SEED = 60, 2  # seed 0 is trained on, seed 1 is tested with
 
 
 def load(name):
-    """The results of `name`, "truth", "translation" or "in_context", as they were saved."""
+    """The results of `name`, one of the four above, as they were saved."""
     return json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
 
 

@@ -7,7 +7,7 @@ import platform
 import torch
 from safetensors.torch import save_file
 
-from tutor.models.language import FOLDER, in_context, translation, truth
+from tutor.models.language import FOLDER, in_context, samples, translation, truth
 
 
 def machine():
@@ -36,7 +36,16 @@ def translation_results():
     return note("translation", sum(runs, [])) | {"gains": gains}
 
 
-RESULTS = {"truth": truth, "translation": translation_results, "in_context": in_context_results}
+def samples_results():
+    return note("samples", samples.results()) | {"drawn": samples.DRAWN}
+
+
+RESULTS = {
+    "truth": truth,
+    "translation": translation_results,
+    "in_context": in_context_results,
+    "samples": samples_results,
+}
 
 parser = argparse.ArgumentParser(prog="python -m tutor.models.language", description=__doc__)
 parser.add_argument("result", choices=RESULTS)

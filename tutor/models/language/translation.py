@@ -9,13 +9,14 @@ import time
 from functools import cache
 
 import torch
+from torch.nn import functional as F
 
-from tutor.decoding import greedy
+from tutor.decoding import greedy, most_probable
 from tutor.evaluation import bleu, exact_match, gains
-from tutor.language_model import Cache, LanguageModel, LanguageModelConfig
+from tutor.language_model import LanguageModel, LanguageModelConfig, write_on
 from tutor.text.batches import make_batch
 from tutor.text.grammar import generate_pairs
-from tutor.text.tokenizer import BOS, EOS, Tokenizer
+from tutor.text.tokenizer import BOS, Tokenizer
 from tutor.training import Recipe, smoothed_cross_entropy, train, translation_loss
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
 
@@ -59,18 +60,10 @@ SYSTEMS = {
 }
 
 
-@torch.no_grad()
 def continued(model, source_ids, longest=40):
     """What a LanguageModel writes behind source_ids (N, S), greedily: N lists of ids."""
-    cache, N = Cache(model), len(source_ids)
-    model(source_ids, cache=cache)  # prefill
-    ids = torch.full((N, 1), BOS)
-    while ids.shape[1] <= longest and not (ids == EOS).any(1).all():
-        Z = model(ids[:, -1:], cache=cache)[:, -1]  # (N, vocabulary)
-        Z[:, :EOS] = -torch.inf  # never [PAD], [UNK] or [BOS]
-        ids = torch.cat([ids, Z.argmax(-1, keepdim=True)], dim=1)
-    rows = [row[1:] + [EOS] for row in ids.tolist()]
-    return [row[: row.index(EOS)] for row in rows]
+    ids = F.pad(source_ids, (0, 1), value=BOS)  # (N, S + 1)
+    return write_on(model, ids, lambda Z: most_probable(Z, 1), longest)
 
 
 def run(name, seed):
