@@ -74,7 +74,7 @@ def samples(found, drawn, language, caption, alt):
         ax.set(xlabel="temperature", xticks=list(points))
     despine(figure)
     figure.legend(ncols=len(found), loc="outside lower center", frameon=False)
-    show(figure, caption, alt, varies="training")
+    show(figure, caption, alt)
 
 
 def wilson(right, drawn):
