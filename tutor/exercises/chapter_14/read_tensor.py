@@ -133,6 +133,10 @@ def read_tensor(data, name):
             _with(base=8),
         ),
         (
+            "Your numbers begin 8 bytes too early: the eight bytes of the length count, too.",
+            lambda data, name: _with(base=header_and_start(data)[1] - 8)(data, name),
+        ),
+        (
             "The second offset is a place as well, counted from `start`. You add the first to it.",
             _end_from_first,
         ),
