@@ -297,6 +297,19 @@ def words_of(sentence):
     return words
 
 
+def followed(words, way_of_words):
+    """Run the grammar's program in every way that begins with `words`; see `NextWordWay`."""
+    begun, after, stack = [0.0] * len(words), Counter(), [[]]
+    while stack:
+        way = way_of_words(words, stack.pop(), stack, begun, after)
+        try:
+            Caption.write(way)
+            way.note(len(way.english), ".")
+        except Mismatch:
+            continue
+    return begun, after
+
+
 def next_words(words):
     """What the grammar may write after the first words of a caption, and how probable these are.
 
@@ -304,14 +317,7 @@ def next_words(words):
     Returns (after, begun): a dict next word -> probability, empty after "."; and a list, begun[i]
     is the probability that a caption begins with words[: i + 1].
     """
-    begun, after, stack = [0.0] * len(words), Counter(), [[]]
-    while stack:
-        way = NextWordWay(words, stack.pop(), stack, begun, after)
-        try:
-            Caption.write(way)
-            way.note(len(way.english), ".")
-        except Mismatch:
-            continue
+    begun, after = followed(words, NextWordWay)
     total = after.total()
     return {word: weight / total for word, weight in after.most_common()}, begun
 
@@ -321,14 +327,7 @@ def beginning(words):
 
     words: list of str, at least one, as `next_words` takes them.
     """
-    begun, stack = [0.0] * len(words), [[]]
-    while stack:
-        way = AnyWay(words, stack.pop(), stack, begun, Counter())
-        try:
-            Caption.write(way)
-            way.note(len(way.english), ".")
-        except Mismatch:
-            continue
+    begun, _ = followed(words, AnyWay)
     return sum(map(bool, begun))
 
 
