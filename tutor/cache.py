@@ -142,45 +142,56 @@ def untouched(model):
     )
 
 
-class LayerOfOne(LayerCache):
-    """A LayerCache of one sentence, with weights multiplied ahead.
+class LayerOfOne:
+    """What one decoder layer keeps for one sentence, with weights multiplied ahead.
 
     W: the self-attention's weights side by side, head by head, (d_model, h * (2 d_k + d_v)).
     memory_K, (d_model, h * S), and memory_V, (h * S, d_model): keys and values of the source, with
     the cross-attention's own W_Q and W_O multiplied in, because (x W_Q) K^T = x (W_Q K^T).
-    There is one room for keys and values, side by side: (1, h, t * beams, d_k + d_v).
+    There is one room for keys and values, side by side: (h, t * beams, d_k + d_v).
     """
 
     def __init__(self, layer, memory):
-        super().__init__(layer, memory)
         own, cross = layer.self_attention.attention, layer.cross_attention.attention
-        self.heads, self.d_k = self.memory_K.shape[1], own.d_k
-        self.rooms = [torch.cat(self.rooms, dim=-1)]
+        K, V = cross.project_keys_values(memory)  # (1, h, S, d_k), (1, h, S, d_v)
+        self.heads, self.d_k = K.shape[1], own.d_k
         W = (own.W_Q / math.sqrt(own.d_k), own.W_K, own.W_V)
         self.W = torch.cat([each.unflatten(1, (self.heads, -1)) for each in W], dim=2).flatten(1)
         W_Q = cross.W_Q.unflatten(1, (self.heads, -1)).transpose(0, 1)  # (h, d_model, d_k)
         W_O = cross.W_O.unflatten(0, (self.heads, -1))  # (h, d_v, d_model)
-        K = W_Q @ self.memory_K[0].mT / math.sqrt(cross.d_k)  # (h, d_model, S)
+        K = W_Q @ K[0].mT / math.sqrt(cross.d_k)  # (h, d_model, S)
         self.memory_K = K.transpose(0, 1).flatten(1)  # (d_model, h * S)
-        self.memory_V = (self.memory_V[0] @ W_O).flatten(0, 1)  # (h * S, d_model)
-        self.W_O = own.W_O
+        self.memory_V = (V[0] @ W_O).flatten(0, 1)  # (h * S, d_model)
+        self.room, self.used = V.new_empty(self.heads, 0, own.d_k + own.d_v), 0
         # To ask a module for its tensors takes longer than what a step does with some of them.
+        self.W_O = own.W_O
         into, _, out = layer.feed_forward.feed_forward
         self.feed_forward = (into.bias, into.weight.T, out.weight.T, out.bias)
         norms = layer.self_attention.norm, layer.cross_attention.norm, layer.feed_forward.norm
-        self.norms = [(n.normalized_shape, n.weight, n.bias, n.eps) for n in norms]
+        self.norms = [norm_of(norm) for norm in norms]
         self.norm_first = layer.self_attention.norm_first
 
     @property
     def K(self):
-        return self.rooms[0][:, :, : self.used, : self.d_k]  # (1, h, t * beams, d_k)
+        return self.room[None, :, : self.used, : self.d_k]  # (1, h, t * beams, d_k)
 
-    @property
-    def V(self):
-        return self.rooms[0][:, :, : self.used, self.d_k :]  # (1, h, t * beams, d_v)
+    def append(self, new):
+        """Add keys and values of the newest tokens, (h, beams, d_k + d_v); returns all so far."""
+        start, self.used = self.used, self.used + new.shape[1]
+        if self.used > self.room.shape[1]:
+            more = new.new_empty(len(new), max(start, 16 * new.shape[1]), new.shape[2])
+            self.room = torch.cat([self.room, more], dim=1)  # (h, room, d_k + d_v)
+        self.room[:, start : self.used] = new
+        return self.room[:, : self.used]  # (h, t * beams, d_k + d_v)
 
     def keep(self, rows):
         """There is one sentence: either it stays, or nothing is written any more."""
+
+
+def norm_of(module):
+    """What `layer_norm` takes of a LayerNorm; None of the Identity that ends a post-norm stack."""
+    if isinstance(module, nn.LayerNorm):
+        return module.normalized_shape, module.weight, module.bias, module.eps
 
 
 class CacheOfOne(Cache):
@@ -188,31 +199,43 @@ class CacheOfOne(Cache):
 
     So little is computed for one sentence that calling the operations takes longer. Here the
     products add biases and residuals, too. The numbers are those of Cache, up to rounding. It
-    passes the modules of the layers by: what listens to them hears nothing (see `untouched`).
+    passes the modules by: what listens to them hears nothing (see `untouched`).
     """
 
     Layer = LayerOfOne
 
-    def layer_step(self, layer, kept, X):
-        """A decoder layer for the newest tokens alone, X: (1, beams, d_model) or (beams, ...)."""
-        X = X.view(self.beams, -1)  # (beams, d_model)
+    def __init__(self, model, source_ids, beams=1):
+        super().__init__(model, source_ids, beams)
+        self.table, self.norm = model.embedding.weight, norm_of(model.decoder.norm)
+        self.scale = math.sqrt(model.config.d_model)
+
+    def step(self, ids):
+        """As Cache.step; ids: (1, beams)."""
+        X = F.embedding(ids.view(-1, 1), self.table) * self.scale  # (beams, 1, d_model)
+        X = self.model.positions(X, self.length).view(self.beams, -1)  # (beams, d_model)
+        self.length += 1
+        if self.beams > 1:  # one beam owns every key
+            self.mask = torch.cat([self.mask, self.others[None, None]], dim=-1)
         sub_layers = (self.attend_to_past, self.attend_to_source, self.feed_forward)
-        for norm, add in zip(kept.norms, sub_layers, strict=True):
-            if kept.norm_first:
-                X = add(kept, X, F.layer_norm(X, *norm))  # (beams, d_model)
-            else:
-                X = F.layer_norm(add(kept, X, X), *norm)  # (beams, d_model)
-        return X
+        for kept in self.layers:
+            for norm, add in zip(kept.norms, sub_layers, strict=True):
+                if kept.norm_first:
+                    X = add(kept, X, F.layer_norm(X, *norm))  # (beams, d_model)
+                else:
+                    X = F.layer_norm(add(kept, X, X), *norm)  # (beams, d_model)
+        if self.norm:
+            X = F.layer_norm(X, *self.norm)  # (beams, d_model)
+        return (X @ self.table.T)[None]  # (1, beams, vocab_size)
 
     # A sub-layer's sum: X (beams, d_model) and what it adds for what it reads, `read`.
 
     def attend_to_past(self, kept, X, read):
         QKV = (read @ kept.W).view(self.beams, kept.heads, -1).transpose(0, 1)
-        kept.append(QKV[None, ..., kept.d_k :])
-        E = torch.bmm(QKV[..., : kept.d_k], kept.K[0].mT)  # (h, beams, t * beams)
+        Q, past = QKV[..., : kept.d_k], kept.append(QKV[..., kept.d_k :])
+        E = torch.bmm(Q, past[..., : kept.d_k].mT)  # (h, beams, t * beams)
         if self.beams > 1:
             E.masked_fill_(self.mask[0], torch.finfo(E.dtype).min)
-        Y = torch.bmm(E.softmax(dim=-1), kept.V[0])  # (h, beams, d_v)
+        Y = torch.bmm(E.softmax(dim=-1), past[..., kept.d_k :])  # (h, beams, d_v)
         return torch.addmm(X, Y.transpose(0, 1).flatten(1), kept.W_O)
 
     def attend_to_source(self, kept, X, read):

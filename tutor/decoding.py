@@ -244,7 +244,7 @@ def settled(pool, limit, alpha, n_best):
     sentence of `limit` tokens.
     """
     finished = pool.score(alpha).masked_fill(~pool.ended, -torch.inf)  # (N, beams)
-    finished = finished.sort(descending=True).values[:, n_best - 1]  # (N,)
+    finished = finished.topk(n_best).values[:, -1]  # (N,)
     hope = pool.total / length_penalty(limit, alpha)[:, None]  # (N, beams)
     hope = hope.masked_fill(pool.ended, -torch.inf).amax(1)  # (N,)
     return (finished >= hope) | (pool.ids.shape[-1] > limit)
