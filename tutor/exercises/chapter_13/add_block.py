@@ -40,6 +40,11 @@ def _not_subtracted(E, V, top, total, Y):
     return larger, total * shrink + shares.sum(-1, keepdim=True), Y * shrink + shares @ V
 
 
+def _nothing_subtracted(E, V, top, total, Y):
+    larger, shares = torch.maximum(top, E.amax(dim=-1, keepdim=True)), E.exp()
+    return larger, total + shares.sum(-1, keepdim=True), Y + shares @ V  # (..., T, d_v)
+
+
 def _cases_of_blocks():
     for N, T, block, d_v in [((), 1, 2, 1), ((), 2, 1, 1), ((), 2, 3, 2), ((2, 3), 4, 5, 2)]:
         E, V = torch.randn(*N, T, block), torch.randn(*N, block, d_v)
@@ -130,11 +135,21 @@ def add_block(E, V, top, total, Y):
             _not_subtracted,
         ),
         (
+            "Neither the old sums nor the new scores are measured from the new largest score: "
+            "shrink what is there, and subtract it before the exponentials.",
+            _nothing_subtracted,
+        ),
+        (
             "Return three things: the largest score, the sum, and Y.",
             lambda *block: _add(*block)[2],
         ),
     ),
     wrong={
+        """\
+def add_block(E, V, top, total, Y):
+    larger, shares = torch.maximum(top, E.amax(dim=-1, keepdim=True)), E.exp()
+    return larger, total + shares.sum(-1, keepdim=True), Y + shares @ V
+""": "Neither the old sums nor the new scores",
         """\
 def add_block(E, V, top, total, Y):
     larger = torch.maximum(top, E.amax(dim=-1, keepdim=True))
