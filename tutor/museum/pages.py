@@ -22,9 +22,9 @@ from tutor.proof import equal
 class look_up_words:
     """Ids may be as large as the number of rows; they must be smaller, for rows count from 0.
 
-    "No bigger than the number of rows", said a text, and a guard was written from it. The id that
-    equals the number passes the guard and falls off the table. Negative ids pass it, too, and are
-    served from the end of the table.
+    "No bigger than the number of rows", said a text; the guard, which is ours, believes it. The id
+    that equals the number passes the guard and falls off the table. Negative ids pass it, too, and
+    are served from the end of the table.
     """
 
     test = "give the last id that is allowed, the next, and -1"
@@ -155,8 +155,8 @@ class inputs_and_their_mask:
 class transform_each_word:
     """The function has a heading and no body, so it returns None.
 
-    On the page, the section was a heading with nothing below it. Python does not mind a function
-    like that; the residual connection does.
+    On the page, the section was a heading above an empty cell; the function is ours. Python does
+    not mind one like that; the residual connection does.
     """
 
     test = "add the result to X, and compare with a sum written out"

@@ -4,9 +4,10 @@
 each row. So its rows may come from several sittings; without the file, all are trained anew. All
 models read the English of the built-in grammar, one word a token, with one budget of parameters and
 steps. `LADDER` makes one change after another; `PATIENT` rungs are trained once more, with a longer
-warm-up; `KINDS` differ in positions and window alone, are trained on short texts and tested on long
-ones, where "far" says how much attention ALiBi still gives to keys further back than a text of the
-training was long. `published.json` has the sizes of models that others published.
+warm-up, and the first and the last rung at one more rate (`EDGES`). `KINDS` differ in positions and
+window alone, are trained on short texts and tested on long ones, where "far" says how much
+attention ALiBi still gives to keys further back than a text of the training was long.
+`published.json` has the sizes of models that others published.
 """
 
 import json
@@ -46,6 +47,7 @@ LADDER = {
     "QK-norm": dict(qk_norm=True),
 }
 PATIENT = ("2017", "norm first")
+EDGES = {"2017": 0.005, "QK-norm": 0.06}  # one rate beyond the better one of RATES
 KINDS = {
     "learned": dict(positions="learned"),
     "sinusoidal": dict(positions="sinusoidal"),
@@ -61,7 +63,10 @@ def load(name):
 
 
 def above_truth(name, lr, part="ladder"):
-    """Nats a caption above the grammar's entropy, one for each seed; part: "ladder", "patient"."""
+    """Nats a caption above the grammar's entropy, one for each seed.
+
+    part: "ladder", "patient" or "edges".
+    """
     results = load("results")
     return [nats - results["truth"] for nats in results[part][name][f"nats at {lr}"]]
 

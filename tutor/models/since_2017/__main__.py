@@ -11,6 +11,7 @@ import torch
 from tutor.language_model import LanguageModel, LanguageModelConfig
 from tutor.models.since_2017 import (
     BATCH,
+    EDGES,
     FOLDER,
     KINDS,
     LADDER,
@@ -59,6 +60,7 @@ results = {
     "tokens": round(tokens, 4),
     "ladder": {},
     "patient": {},
+    "edges": {},
     "lengths": {},
     "far": {},
     "cpu_seconds": {},
@@ -67,7 +69,7 @@ if (FOLDER / "results.json").exists():
     known = load("results")
     if known["torch"] != torch.__version__:
         sys.exit(f"results.json was made with torch {known['torch']}: delete it to make all anew.")
-    parts = ("ladder", "patient", "lengths", "far", "cpu_seconds")
+    parts = ("ladder", "patient", "edges", "lengths", "far", "cpu_seconds")
     results |= {part: known[part] for part in parts if part in known}
 
 
@@ -112,6 +114,11 @@ for part, names, warmup in (("ladder", LADDER, WARMUP), ("patient", PATIENT, LON
         for lr in RATES:
             label = f"{name}, {warmup} steps of warm-up, rate {lr}"
             make(row, f"nats at {lr}", label, partial(nats, settings, lr, warmup))
+
+for name, lr in EDGES.items():
+    settings = rung(name) | dict(vocab_size=vocab_size)
+    row, label = results["edges"].setdefault(name, {}), f"{name}, rate {lr}"
+    make(row, f"nats at {lr}", label, partial(nats, settings, lr, WARMUP))
 
 for kind in KINDS:
     make(results["lengths"], kind, kind, partial(by_place, kind))
