@@ -11,9 +11,10 @@ def _keep(shares, top_p):
 
 
 def _cases_of_shares():
-    # No sum of the first shares is as large as top_p, so that rounding decides nothing.
+    # Rounding decides nothing: no sum is as large as top_p but one, which binary holds exactly.
     yield torch.tensor([0.5, 0.3, 0.15, 0.05]), 0.7
     yield torch.tensor([0.9, 0.06, 0.04]), 0.85
+    yield torch.tensor([0.5, 0.25, 0.25]), 0.5
     yield torch.tensor([[0.5, 0.3, 0.15, 0.05], [0.97, 0.01, 0.01, 0.01]]), 0.9
     for shape in ((3, 6), (2, 2, 5)):
         yield torch.randn(shape).softmax(-1).sort(dim=-1, descending=True).values, 0.6
@@ -58,6 +59,15 @@ def keep_top_p(shares, top_p):
             lambda shares, top_p: shares.cumsum(dim=-1) <= top_p,
         ),
         (
+            "The token that crosses the border is missing, so those that stay have too little "
+            "together. Look at what stands *before* each token.",
+            lambda shares, top_p: shares.cumsum(dim=-1) < top_p,
+        ),
+        (
+            "Where those before a token have exactly top_p, they are enough: compare with <.",
+            lambda shares, top_p: shares.cumsum(dim=-1) - shares <= top_p,
+        ),
+        (
             "You kept what should go: True is for the tokens that stay.",
             lambda shares, top_p: ~_keep(shares, top_p),
         ),
@@ -91,6 +101,10 @@ def keep_top_p(shares, top_p):
 def keep_top_p(shares, top_p):
     return torch.cumsum(shares, -1) < top_p
 """: "crosses the border",
+        """\
+def keep_top_p(shares, top_p):
+    return shares.cumsum(dim=-1) - shares <= top_p
+""": "exactly top_p",
         """\
 def keep_top_p(shares, top_p):
     return torch.cumsum(shares, -1) - shares >= top_p
