@@ -146,6 +146,20 @@ def test_the_model_reads_the_lines_and_nothing_else(toy, monkeypatch, capsys):
     ]  # fmt: skip
 
 
+def test_several_models_translate_together(toy, tmp_path, monkeypatch, capsys):
+    text = b"A dog is running.\n"
+    one, other = ["--model", toy], ["--model", tmp_path]
+    config = TransformerConfig(261, d_model=8, num_heads=2, d_ff=16, num_layers=1, max_len=40)
+    Translator(Transformer(config), Tokenizer.train(["the the"], 261)).save(tmp_path)
+    written = []
+    for models in (one, one + one):
+        assert run_here(["translate", "--beams", 2, *models], monkeypatch, text) == 0
+        written.append(capsys.readouterr().out)
+    assert written[0] == written[1] != ""
+    assert run_here(["translate", *one, *other], monkeypatch, text) == 2
+    assert "different tokenizers" in capsys.readouterr().err
+
+
 def test_only_force_replaces_a_model(toy, tmp_path):
     folder = tmp_path / "model"
     shutil.copytree(toy, folder)

@@ -25,6 +25,7 @@ from tutor.decoding import (
     settled,
     tokens_to_keep,
 )
+from tutor.ensemble import Ensemble
 from tutor.text.tokenizer import BOS, EOS, PAD, UNK
 
 SEEDS = st.integers(0, 10_000)
@@ -178,6 +179,30 @@ def test_beam_search_equals_a_plain_one_sentence_by_sentence(seed, beams, alpha,
     for row, found in zip(source, beam_search(model, source, beams, alpha, n_best, 8), strict=True):
         plain = plain_beam_search(model, row[row != PAD], beams, alpha, 8)
         assert_same_hypotheses(found, plain[:n_best])
+
+
+@given(SEEDS, st.integers(1, 4))
+@settings(max_examples=15)
+def test_an_ensemble_searches_by_the_mean_of_its_log_probabilities(seed, beams):
+    models = [lively_model(seed), lively_model(seed + 1, num_layers=1)]
+
+    def mean(*ids):
+        return sum(model(*ids).log_softmax(-1) for model in models) / 2
+
+    source = random_ids(seed, 4, 6, 11)
+    found = beam_search(Ensemble(models), source, beams, 0.6, beams, 8)
+    for row, best in zip(source, found, strict=True):
+        assert_same_hypotheses(best, plain_beam_search(mean, row[row != PAD], beams, 0.6, 8))
+    alone = greedy(Ensemble(models[:1]), source)
+    assert_same_hypotheses(alone, greedy(models[0], source))
+
+
+def test_an_ensemble_needs_one_vocabulary_and_reads_what_all_can_read():
+    models = [small_model(max_len=9), small_model(max_len=7)]
+    assert Ensemble(models).config.max_len == 7
+    for wrong in ([], [small_model(), small_model(vocab_size=12)]):
+        with pytest.raises(ValueError, match="models of one vocabulary"):
+            Ensemble(wrong)
 
 
 @given(SEEDS, st.booleans())

@@ -12,7 +12,7 @@ PACKAGE = Path(tutor.__file__).parent
 
 FLOORS = (  # from the ground up
     "attention positions encoder decoder transformer modern record trace proof text check",
-    "cache decoding evaluation language_model views figures",
+    "cache ensemble decoding evaluation language_model views figures",
     "translator training",
     "exchange models exercises museum publish",
     "commands __main__ build check.__main__",

@@ -56,6 +56,7 @@ Translate standard input to standard output, one sentence a line, in UTF-8. Empt
 examples:
   echo "A dog runs on the beach." | python -m tutor translate
   python -m tutor translate --beams 5 --model models/mine < english.txt > french.txt
+  python -m tutor translate --beams 5 --model first --model second < english.txt > french.txt
 """
 EXPORT = """\
 Write a model for other programs, which need nothing of this package.
@@ -121,7 +122,11 @@ def make_parser():
         )
 
     def add_search(child):
-        add_model(child)
+        child.add_argument(
+            "--model", metavar="FOLDER", action="append",
+            help="a model folder (default: the model that ships); given several times, the mean "
+            "of their log-probabilities chooses",
+        )  # fmt: skip
         child.add_argument(
             "--beams", type=number(int, 1, 100), default=1, metavar="B",
             help="how many translations to keep while searching (default: %(default)s, greedy)",

@@ -8,6 +8,7 @@ import torch
 
 from tutor.attention import PAD
 from tutor.cache import Cache, CacheOfOne, untouched
+from tutor.ensemble import CacheOfSeveral, Ensemble
 from tutor.text.tokenizer import BOS, EOS
 
 EXTRA = 50  # tokens that a translation may be longer than its source (Vaswani et al., section 6.1)
@@ -34,6 +35,8 @@ def length_penalty(length, alpha):
 
 def open_cache(model, source_ids, beams=1):
     """A Cache, or for one sentence a CacheOfOne if no part of the model is watched or changed."""
+    if isinstance(model, Ensemble):
+        return CacheOfSeveral([open_cache(each, source_ids, beams) for each in model.models])
     alone = len(source_ids) == 1 and untouched(model)
     return (CacheOfOne if alone else Cache)(model, source_ids, beams)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from tutor.ensemble import Ensemble
 from tutor.models import PRETRAINED, load_pretrained
 from tutor.text import multi30k
 from tutor.text.grammar import generate_pairs
@@ -65,6 +66,20 @@ def load_translator(folder):
     translator = load_pretrained() if folder is None else Translator.load(folder)
     translator.model.to(pick_device())
     return translator
+
+
+def load_together(folders):
+    """The Translator of one model folder or of several together; None: the model that ships."""
+    translators = [load_translator(folder) for folder in folders or [None]]
+    tokenizer, *others = [each.tokenizer for each in translators]
+    if any(other.model.to_str() != tokenizer.model.to_str() for other in others):
+        raise ValueError(
+            "These models have different tokenizers, so their scores cannot be averaged: train "
+            "them on the same corpus and pair."
+        )
+    if not others:
+        return translators[0]
+    return Translator(Ensemble([each.model for each in translators]), tokenizer)
 
 
 def load_card(folder):

@@ -5,14 +5,14 @@ import time
 
 from tqdm import tqdm
 
-from tutor.commands.common import CHUNK, load_pairs, load_translator
+from tutor.commands.common import CHUNK, load_pairs, load_together
 from tutor.evaluation import scoring
 
 TEST_PAIRS = 1_000  # sentences of the built-in corpus
 
 
 def run_evaluate(args):
-    translator = load_translator(args.model)
+    translator = load_together(args.model)
     split = args.split or {"builtin": "test", "multi30k": "test_2016_flickr"}[args.corpus]
     sources, references = load_pairs(args.corpus, split, args.pair, TEST_PAIRS)
     start, hypotheses = time.perf_counter(), []

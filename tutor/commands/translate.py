@@ -5,11 +5,11 @@ import sys
 
 from tqdm import tqdm
 
-from tutor.commands.common import CHUNK, load_translator, read_lines, say
+from tutor.commands.common import CHUNK, load_together, read_lines, say
 
 
 def run_translate(args):
-    translator = load_translator(args.model)
+    translator = load_together(args.model)
     by_hand = sys.stdin.isatty()
     if by_hand:
         say("type a sentence and press Enter; end with Ctrl-D (Windows: Ctrl-Z, Enter)")
