@@ -926,11 +926,11 @@ def read_and_write():
     p = Picture(
         900, 262, "The two steps of a word",
         "Nine steps of a decoder, from left to right. Step 0 reads BOS and writes Un, step 1 reads Un "
-        "and writes homme, and so on over chev, auche, un, cheval and blanc to the end. Cheval is "
+        "and writes homme, and so on over chev, auche, un, cheval and marron to the end. Cheval is "
         "marked twice: step 5, which writes it, is its output step; step 6, which reads it, is its "
         "input step.",
     )  # fmt: skip
-    tokens = ["[BOS]", "Un", "homme", "chev", "auche", "un", "cheval", "blanc", ".", "[EOS]"]
+    tokens = ["[BOS]", "Un", "homme", "chev", "auche", "un", "cheval", "marron", ".", "[EOS]"]
     left, step, width, height = 86, 89, 76, 38
     for y, name in ((61, "step"), (103, "reads"), (183, "writes")):
         p.text(76, y, name, anchor="end", bold=True)

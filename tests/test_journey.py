@@ -198,14 +198,14 @@ def test_each_level_has_its_picture(view):
     pictures = set()
     for view.place, words in places.items():
         pictures.add(view.picture())
-        assert f"; {words}, token 1 of 9)" in repr(view) and f" {words}. " in view.describe()
+        assert f"; {words}, token 1 of 8)" in repr(view) and f" {words}. " in view.describe()
     view.step = 2
     assert len(pictures | {view.picture()}) == len(places) + 1
-    assert "At token 3 of 9 the decoder reads " in view.describe()
+    assert "At token 3 of 8 the decoder reads " in view.describe()
     with pytest.raises(ValueError, match="no place 'decoder.4'"):
         view.place = "decoder.4"
-    with pytest.raises(ValueError, match="no step 9: there are 9"):
-        view.step = 9
+    with pytest.raises(ValueError, match="no step 8: there are 8"):
+        view.step = 8
 
 
 def test_the_still_shows_what_the_live_view_shows(view):

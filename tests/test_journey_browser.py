@@ -177,12 +177,12 @@ def test_the_map_shows_the_lengths_of_the_run(page, expected):
 def test_what_is_off_is_said_and_can_be_undone(page, expected):
     before = chance(page)
     top = below(page)
-    key(page, "decoder.2.cross").click()
-    key(page, "switch:decoder.2.cross").click()
-    undo = key(page, "undo:decoder.2.cross")
+    key(page, "decoder.3.cross").click()
+    key(page, "switch:decoder.3.cross").click()
+    undo = key(page, "undo:decoder.3.cross")
     undo.wait_for()
     assert below(page) == top  # nothing jumps
-    changed = JourneyView(expected.translator, TEXT, scales={"decoder.2.cross": 0}, step=2)
+    changed = JourneyView(expected.translator, TEXT, scales={"decoder.3.cross": 0}, step=2)
     assert page.locator(".journey-banner b").inner_text() == changed.facts["translation"]
     assert page.locator(".journey-banner i").inner_text() == expected.facts["translation"]
     assert chance(page) == pytest.approx(changed._shares(1)[0][1], abs=0.0051) != before
@@ -191,18 +191,18 @@ def test_what_is_off_is_said_and_can_be_undone(page, expected):
     written, share = changed._shares(1)[0]
     was = dict(expected._shares(12))[written]
     assert effect.startswith(f"Now: {written} ({share:.2f}, before {was:.2f})")
-    assert key(page, "switch:decoder.2.cross.head.0").inner_text() == "off"
-    assert key(page, "switch:decoder.2.cross.head.0").is_disabled()
-    outlined = page.locator(".journey-stop", has_text="_chev").locator(".journey-had")
+    assert key(page, "switch:decoder.3.cross.head.0").inner_text() == "off"
+    assert key(page, "switch:decoder.3.cross.head.0").is_disabled()
+    outlined = page.locator(".journey-stop", has_text="_monte").locator(".journey-had")
     assert outlined.evaluate("(n) => Number(n.style.getPropertyValue('--was'))") == pytest.approx(
         before, abs=0.0051
     )
-    key(page, "switch:decoder.2.self").click()
-    key(page, "undo:decoder.2.self").wait_for()
+    key(page, "switch:decoder.3.self").click()
+    key(page, "undo:decoder.3.self").wait_for()
     undo.focus()
     page.keyboard.press("Enter")
     undo.wait_for(state="detached")
-    assert key(page, "undo:decoder.2.self").count() == 1
+    assert key(page, "undo:decoder.3.self").count() == 1
     focus_in(page, page.locator(".tutor-journey"))  # what had the focus is gone
     page.get_by_role("button", name="Undo all").click()
     page.locator(".journey-changed").wait_for(state="detached")
