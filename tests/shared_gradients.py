@@ -33,7 +33,7 @@ def main(folder, steps):
     torch.set_default_dtype(torch.float64)  # so that sums in another order agree to 12 digits
     with processes.joined():
         model = tiny(0, dropout=0.0)
-        loss_of = processes.SharedLoss(model, translation_loss)
+        loss_of = processes.share(model, translation_loss)
         found = gradients(model, loss_of)
         model.zero_grad()
         recipe = Recipe(steps=6, max_tokens=16, warmup=2)

@@ -10,10 +10,7 @@ import pytest
 import shared_gradients
 import torch
 from safetensors.torch import load_file
-from test_training import PAIRS, tiny
 
-from tutor.text.batches import make_batch
-from tutor.training import processes, smoothed_cross_entropy, translation_loss
 from tutor.training.resume import steps_in
 
 HERE = Path(__file__).parent
@@ -97,22 +94,3 @@ def test_the_command_line_under_torchrun_speaks_and_writes_once(tmp_path):
     assert files == {
         "config.json", "history.csv", "model.safetensors", "tokenizer.json", "training.json",
     }  # fmt: skip
-
-
-def test_bfloat16_of_a_gpu_changes_a_loss_by_little():
-    """With the autocast of the CPU in place of a GPU's."""
-    model, batch = tiny(0, dropout=0.0), make_batch(PAIRS)
-    expected = translation_loss(model, batch)
-    expected.backward()
-    gradients = [p.grad.clone() for p in model.parameters()]
-    model.zero_grad()
-    with torch.autocast("cpu", torch.bfloat16):
-        loss = processes.SharedLoss(model, translation_loss).module(batch, 0.1)
-    loss.backward()
-    assert loss.dtype == torch.float32 and loss.item() != expected.item()
-    assert loss.item() == pytest.approx(expected.item(), abs=0.02)
-    for p, gradient in zip(model.parameters(), gradients, strict=True):
-        assert p.grad.dtype == torch.float32
-        assert (p.grad - gradient).norm() < 0.05 * gradient.norm() + 1e-4
-    Y, W = torch.ones(3, 4, dtype=torch.bfloat16), torch.eye(5, 4)  # should a product come last
-    assert smoothed_cross_entropy(Y, W, torch.tensor([0, 1, 4])).dtype == torch.float32

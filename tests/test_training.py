@@ -23,6 +23,7 @@ from tutor.training import (
     Muon,
     Recipe,
     batches_forever,
+    in_bfloat16,
     inverse_square_root,
     loop,
     make_optimizers,
@@ -93,6 +94,43 @@ def test_translation_loss_is_the_mean_over_real_target_tokens(norm_first):
         assert_equal(loss, expected)
         for p, q in zip(ours.parameters(), theirs.parameters(), strict=True):
             assert_equal(p.grad, q.grad)
+
+
+def test_a_loss_in_bfloat16_is_pytorchs_of_short_factors_and_long_sums():
+    Y, W = (X.float().requires_grad_() for X in random_tensors(0, (50, 16), (40, 16)))
+    targets = torch.arange(50) % 40
+    short = Y.bfloat16() @ W.bfloat16().T
+    expected = F.cross_entropy(short.float(), targets, label_smoothing=0.1, ignore_index=PAD)
+    with torch.autocast("cpu", torch.bfloat16):
+        loss = smoothed_cross_entropy(Y, W, targets, chunk=7)
+    assert loss.dtype == torch.float32
+    torch.testing.assert_close(loss, expected)
+    for ours, theirs in zip(
+        torch.autograd.grad(loss, (Y, W)), torch.autograd.grad(expected, (Y, W)), strict=True
+    ):
+        assert ours.dtype == torch.float32 and (ours - theirs).norm() < 0.01 * theirs.norm()
+
+
+def test_chunks_in_bfloat16_are_added_up_in_float32():
+    # A thousand equal shares: in bfloat16 the 257th would change nothing.
+    Y, W, targets = torch.ones(1000, 1), torch.zeros(3, 1, requires_grad=True), torch.ones(1000)
+    with torch.autocast("cpu", torch.bfloat16):
+        smoothed_cross_entropy(Y, W, targets.long(), smoothing=0, chunk=1).backward()
+    torch.testing.assert_close(W.grad[:, 0], torch.tensor([1, -2, 1]) / 3, rtol=0.005, atol=0)
+
+
+def test_bfloat16_changes_a_loss_and_its_gradient_by_little():
+    model, batch = tiny(0, dropout=0.0), make_batch(PAIRS)
+    parameters = list(model.parameters())
+    expected, loss = (f(model, batch) for f in (translation_loss, in_bfloat16(translation_loss)))
+    assert loss.dtype == torch.float32 and loss.item() != expected.item()
+    assert loss.item() == pytest.approx(expected.item(), abs=0.02)
+    for mine, gradient in zip(
+        torch.autograd.grad(loss, parameters), torch.autograd.grad(expected, parameters),
+        strict=True,
+    ):  # fmt: skip
+        assert mine.dtype == torch.float32
+        assert (mine - gradient).norm() < 0.05 * gradient.norm() + 1e-4
 
 
 def test_a_step_never_waits_for_a_number(monkeypatch):

@@ -164,8 +164,8 @@ def make_parser():
     )  # fmt: skip
     child.add_argument(
         "--precision", choices=PRECISIONS,
-        help="of products on a CPU; medium rounds what is multiplied to bfloat16 (default: the "
-        "one that is faster here, measured first)",
+        help="of products: highest is float32; bfloat16 rounds what is multiplied (default: on a "
+        "GPU bfloat16, on a CPU the one that is faster here, measured first)",
     )  # fmt: skip
     child.add_argument(
         "--resume", action="store_true",

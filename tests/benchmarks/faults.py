@@ -385,9 +385,7 @@ def pace(steps, rounds):
         model = Transformer(TransformerConfig(
             len(tokenizer), d_model=128, num_heads=4, d_ff=256, num_layers=4, norm_first=True
         ))  # fmt: skip
-        loss_of = translation_loss
-        if processes.world_size() > 1:
-            loss_of = processes.SharedLoss(model, translation_loss)
+        loss_of = processes.share(model, translation_loss)
 
         def wait(step, history):
             if step % steps == 0:

@@ -10,6 +10,7 @@ import shutil
 import sys
 import time
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import tokenizers
@@ -29,7 +30,7 @@ from tutor.training.checkpoint import (
     scratch_folder,
 )
 from tutor.training.loop import train
-from tutor.training.loss import translation_loss
+from tutor.training.loss import in_bfloat16, translation_loss
 from tutor.training.resume import MAX_JSON, RUN, Checkpoints, check_same, read_run
 from tutor.training.runs import to_csv, training_folder
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
@@ -112,7 +113,7 @@ def train_into(folder, args):
             if not terminal and (step + 1) % math.ceil(steps / REPORTS) == 0:
                 say(f"step {step + 1:,} of {steps:,}, {history.seconds:.0f} s")
 
-        history = train(model, pairs, recipe, on_step, resume, make_loss(model))
+        history = train(model, pairs, recipe, on_step, resume, make_loss(model, precision))
 
     done = len(history.loss)
     if done < steps:
@@ -160,19 +161,22 @@ def plan(args, before, model, pairs, budget, start):
     else:
         steps, precision = args.steps, args.precision
     if pick_device() != "cpu":
-        precision = "high"
+        precision = precision or "bfloat16"
     elif steps is not None and not recipes.worth_measuring(steps):
         precision = precision or "highest"
-    if precision:
-        torch.set_float32_matmul_precision(precision)
+    if precision not in (None, *recipes.PRECISIONS):
+        raise ValueError(
+            f"This training began in {precision!r} precision, which this version of tutor has no "
+            "more: delete its folder and begin anew."
+        )
     if steps is None or not precision:
         say("measuring the pace ...")
         seconds = 60 * args.minutes if steps is None else 0
-        measured = model, pairs, recipes.recipe_for(10**6, budget, args.seed), seconds, make_loss
+        measured = model, pairs, recipes.recipe_for(10**6, budget, args.seed), seconds
         if precision:
-            pace = recipes.measure_pace(*measured)
+            pace = recipes.measure_pace(*measured, partial(make_loss, precision=precision))
         else:
-            precision, pace = recipes.fastest_precision(*measured)
+            precision, pace = recipes.fastest_precision(*measured, make_loss)
     if steps is None:
         left = 60 * args.minutes - (time.perf_counter() - start)
         steps = processes.from_first(max(recipes.START_STEPS, round(left / pace)))
@@ -224,10 +228,10 @@ def remove_folder(folder):
     shutil.rmtree(gone, ignore_errors=True)
 
 
-def make_loss(model):
-    """The loss as this machine computes it best; see `tutor.training.processes`."""
-    shared = processes.world_size() > 1 or pick_device() == "cuda"
-    return processes.SharedLoss(model, translation_loss) if shared else translation_loss
+def make_loss(model, precision):
+    """The loss in this precision, computed by all processes together."""
+    loss = in_bfloat16(translation_loss) if precision == "bfloat16" else translation_loss
+    return processes.share(model, loss)
 
 
 def versions():

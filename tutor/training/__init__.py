@@ -4,6 +4,7 @@ from tutor.training.checkpoint import load_model, save_model
 from tutor.training.loop import History, Recipe, batches_forever, train, until_ctrl_c
 from tutor.training.loss import (
     SmoothedCrossEntropy,
+    in_bfloat16,
     language_loss,
     smoothed_cross_entropy,
     translation_loss,
@@ -22,6 +23,7 @@ __all__ = [
     "Recipe",
     "SmoothedCrossEntropy",
     "batches_forever",
+    "in_bfloat16",
     "inverse_square_root",
     "language_loss",
     "load_model",

@@ -20,21 +20,28 @@ class SmoothedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, Y, W, targets, smoothing, chunk):
-        loss, dY, dW = Y.new_zeros(()), torch.empty_like(Y), torch.zeros_like(W)
-        share = (targets != PAD).to(Y)[:, None] / (targets != PAD).sum()  # (tokens, 1)
-        room = Y.new_empty(chunk, len(W))  # one place for the logits of every chunk
+        loss, dY, dW = W.new_zeros(()), torch.empty_like(Y), torch.zeros_like(W)
+        share = (targets != PAD).to(W)[:, None] / (targets != PAD).sum()  # (tokens, 1)
+        short, V = Y.dtype != W.dtype, W.to(Y.dtype)  # factors may be short, sums are long
+        # One place for the logits of every chunk, as they are multiplied and as they are summed.
+        factors, sums = Y.new_empty(chunk, len(W)), W.new_empty(chunk if short else 0, len(W))
         for start in range(0, len(Y), chunk):
             part = slice(start, start + chunk)
             right = targets[part, None]  # (chunk, 1)
-            E = torch.mm(Y[part], W.T, out=room[: len(right)])  # (chunk, vocabulary): the logits
+            Z = torch.mm(Y[part], V.T, out=factors[: len(right)])  # (chunk, vocabulary)
+            E = sums[: len(right)].copy_(Z) if short else Z
             E.sub_(E.amax(1, keepdim=True))  # now no exponential overflows
             wanted = (1 - smoothing) * E.gather(1, right) + smoothing * E.mean(1, keepdim=True)
             total = E.exp_().sum(1, keepdim=True)  # (chunk, 1)
             loss += (share[part] * (total.log() - wanted)).sum()
             E.mul_(share[part] / total).sub_(share[part] * smoothing / len(W))  # p - even part
             E.scatter_add_(1, right, share[part] * (smoothing - 1))  # - peak
-            torch.mm(E, W, out=dY[part])  # (chunk, d_model)
-            dW.addmm_(E.T, Y[part])  # (vocabulary, d_model)
+            G = Z.copy_(E) if short else E
+            torch.mm(G, V, out=dY[part])  # (chunk, d_model)
+            if short:
+                dW.add_(G.T @ Y[part])  # (vocabulary, d_model)
+            else:
+                dW.addmm_(G.T, Y[part])
         ctx.save_for_backward(dY, dW)
         return loss
 
@@ -51,11 +58,27 @@ def smoothed_cross_entropy(Y, W, targets, smoothing=0.1, chunk=256):
     Y: (tokens, d_model), W: (vocabulary, d_model), targets: (tokens,) ids; PAD is not counted.
     Returns nats a token. Equal to F.cross_entropy(Y @ W.T, targets, label_smoothing=smoothing,
     ignore_index=PAD).
-    Mixed precision ends here: sums over a vocabulary need all their digits.
+    Under autocast the factors of the products are short; sums over a vocabulary and over tokens
+    need all their digits, and stay in W's type.
     Source: Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4.
     """
+    kind = (Y[:1].to(W.dtype) @ W[:1].T).dtype  # autocast, where it is on, shortens products
     with torch.autocast(Y.device.type, enabled=False):
-        return SmoothedCrossEntropy.apply(Y.to(W.dtype), W, targets, smoothing, chunk)
+        return SmoothedCrossEntropy.apply(Y.to(kind), W, targets, smoothing, chunk)
+
+
+def in_bfloat16(loss_of):
+    """A loss like `loss_of` whose matrix products are in bfloat16 (autocast, chapter 13).
+
+    Weights, their gradients and sums stay in float32. loss_of(model, batch, smoothing).
+    Source: Micikevicius et al. 2018, section 3.1; bfloat16: Kalamkar et al. 2019.
+    """
+
+    def loss(model, batch, smoothing=0.1):
+        with torch.autocast(batch.source.device.type, torch.bfloat16):
+            return loss_of(model, batch, smoothing)
+
+    return loss
 
 
 def translation_loss(model, batch, smoothing=0.1):

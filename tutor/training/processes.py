@@ -89,30 +89,28 @@ class BatchLoss(torch.nn.Module):
         return self.loss(self.model, batch, smoothing)
 
 
+def share(model, loss):
+    """`loss` as all processes compute it together; `loss` itself where there is one process."""
+    return SharedLoss(model, loss) if world_size() > 1 else loss
+
+
 class SharedLoss:
     """The mean loss of a batch over all processes, each of which reads every K-th sentence.
 
     Called as `loss` is, (model, batch, smoothing), with the whole batch in every process. The
     value is the loss of the whole batch. Its gradient is that of the own share, times K and the
     share of the target tokens in it: the mean over K processes is the gradient of the whole batch.
-    On a GPU products are in bfloat16 (autocast); weights and sums stay in float32.
     """
 
     def __init__(self, model, loss):
-        self.module = BatchLoss(model, loss)
-        if world_size() > 1:
-            self.module = DistributedDataParallel(self.module)
+        self.module = DistributedDataParallel(BatchLoss(model, loss))
 
     def __call__(self, model, batch, smoothing):
-        device = batch.source.device.type
-        with torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-            if world_size() == 1:
-                return self.module(batch, smoothing)
-            share = type(batch)(*(ids[rank() :: world_size()] for ids in batch))
-            tokens = (share.target_out != PAD).sum()
-            if not len(share.source):  # fewer sentences than processes: read one, count nothing
-                share = type(batch)(*(ids[:1] for ids in batch))
-            loss = self.module(share, smoothing)
+        share = type(batch)(*(ids[rank() :: world_size()] for ids in batch))
+        tokens = (share.target_out != PAD).sum()
+        if not len(share.source):  # fewer sentences than processes: read one, count nothing
+            share = type(batch)(*(ids[:1] for ids in batch))
+        loss = self.module(share, smoothing)
         part = loss * (tokens.to(loss.dtype) / (batch.target_out != PAD).sum())
         whole = part.detach().clone()
         distributed.all_reduce(whole)

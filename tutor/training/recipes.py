@@ -4,9 +4,8 @@ import copy
 import math
 import time
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
-
-import torch
 
 from tutor.text.batches import bucket
 from tutor.training.loop import Recipe, train
@@ -44,10 +43,12 @@ BUILTIN_PAIRS = 60_000  # sentence pairs that the grammar generates for training
 START = 0.05  # the share of the budget that measuring the pace takes ...
 START_STEPS = 5  # ... if so many steps fit into it
 SLOW_STEPS = 2  # the first steps also set up memory and threads: they do not count
-# Of float32 products on a CPU. "medium" rounds what is multiplied to bfloat16, which is faster on
-# some processors, and slower on others.
-PRECISIONS = ("highest", "medium")
-CLEARLY = 0.9  # of the time a step takes: so much faster "medium" must be
+# Of matrix products: float32, or bfloat16, which is faster on processors that can multiply it, and
+# slower on others.
+PRECISIONS = ("highest", "bfloat16")
+# Of the time a step takes: so much faster bfloat16 must be. The first steps flatter it: oneDNN
+# keeps what it prepares for each shape, and its room for that is not full yet.
+CLEARLY = 0.8
 START_BATCHES = 20  # batches, from the shortest sentences to the longest, that are measured
 
 
@@ -100,16 +101,15 @@ def measure_pace(model, pairs, recipe, seconds, make_loss):
 
 
 def fastest_precision(model, pairs, recipe, seconds, make_loss):
-    """The precision with which steps are fastest here, and their pace with it; it is then set.
+    """The precision with which steps are fastest here, and their pace with it.
 
-    As `measure_pace`, with half of the time for each precision. Several processes choose as the
-    first of them does.
+    As `measure_pace`, with half of the time for each precision and make_loss(model, precision).
+    Several processes choose as the first of them does.
     """
     paces = {}
     for precision in PRECISIONS:
-        torch.set_float32_matmul_precision(precision)
-        paces[precision] = measure_pace(model, pairs, recipe, seconds / 2, make_loss)
-    faster = paces["medium"] < CLEARLY * paces["highest"]
+        loss = partial(make_loss, precision=precision)
+        paces[precision] = measure_pace(model, pairs, recipe, seconds / 2, loss)
+    faster = paces["bfloat16"] < CLEARLY * paces["highest"]
     precision = PRECISIONS[from_first(int(faster))]
-    torch.set_float32_matmul_precision(precision)
     return precision, paces[precision]
