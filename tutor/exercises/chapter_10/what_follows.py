@@ -76,8 +76,8 @@ what_follows = Exercise(
 *The queen is happy.* is *La reine est heureuse.*, and *The king is happy.* is *Le roi est heureux.*
 All numbers are from the three small models. The lead is now the logit of *heureuse* less that of
 *heureux* (of their first tokens), for the word after *est*.
-(Left alone, seed 2 writes *La reine heureuse est heureuse.*; here the French so far is given to all
-three.)
+(Left alone, seed 2 repeats the adjective: *La reine heureuse est heureuse.*; here the French so far
+is given to all three.)
 
 **1. The lead,** also where the French so far does not fit the English:
 

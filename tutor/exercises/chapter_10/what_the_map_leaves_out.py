@@ -33,7 +33,8 @@ what_the_map_leaves_out = """
     solution='''\
 what_the_map_leaves_out = """
 The map does not show that the head matters: switch it off and count what is lost on many test
-sentences. The best aligners of the small models cost little, and heads with worse maps cost more.
+sentences. The best aligners of the small models cost 2, 5 and 13 sentences in a hundred, and in
+each model a head with a worse map costs more.
 The column is called nurse, but the vector at that place comes from the encoder and holds its
 neighbours too. Put the vector of that place from a run with another profession into this run, layer
 by layer, and see where the translation turns; a vector from a run that differs in something else is
