@@ -62,7 +62,8 @@ def smoothed_cross_entropy(Y, W, targets, smoothing=0.1, chunk=256):
     need all their digits, and stay in W's type.
     Source: Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4.
     """
-    kind = (Y[:1].to(W.dtype) @ W[:1].T).dtype  # autocast, where it is on, shortens products
+    with torch.no_grad():
+        kind = (Y[:1].to(W.dtype) @ W[:1].T).dtype  # autocast, where it is on, shortens products
     with torch.autocast(Y.device.type, enabled=False):
         return SmoothedCrossEntropy.apply(Y.to(kind), W, targets, smoothing, chunk)
 
