@@ -90,6 +90,21 @@ def test_a_bad_page_is_seen(browser, tmp_path):
     assert kilobytes["bad.html"] == pytest.approx(path.stat().st_size / 1000)
 
 
+def test_a_formula_that_grows_late_can_be_reached(site, browser):
+    """The sheet of the formulas, and its fonts, may come after they were drawn."""
+    page, held = browser.new_page(viewport=site_walk.PHONE), []
+    page.route("**/katex.min.css", lambda route: held.append(route))
+    page.goto((site / "notebooks/09_reading_attention.html").as_uri(), wait_until="commit")
+    page.wait_for_function("!document.querySelector('.tex:not(:has(.katex))')")
+    held[0].continue_()
+    page.wait_for_function("""[...document.styleSheets].some((s) => s.href?.includes("katex"))
+        && document.fonts.status === "loaded"
+        && [...document.querySelectorAll("div.tex")].some((n) => n.scrollWidth > n.clientWidth)
+        && [...document.querySelectorAll("div.tex")].every(
+            (n) => n.scrollWidth <= n.clientWidth || n.tabIndex === 0)""")
+    page.close()
+
+
 def test_the_first_text_of_a_page_waits_for_little(site):
     """Of sheets above it, 70 kB are 0.35 s at 1.6 Mbit/s; a long page holds its own."""
     for path in site_walk.pages(site):

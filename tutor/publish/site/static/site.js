@@ -17,6 +17,9 @@ if (document.querySelector(".tex")) {
   sheet.href = folder + "katex.min.css";
   script.src = folder + "katex.min.js";
   script.onload = drawFormulas;
+  // Both change the width of what may be drawn already.
+  sheet.onload = reachable;
+  document.fonts.addEventListener("loadingdone", reachable);
   document.head.append(sheet, script);
 }
 
