@@ -10,10 +10,12 @@ import tarfile
 import tempfile
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import wraps
 from pathlib import Path
 
 import nbformat
+import psutil
 
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -24,6 +26,7 @@ SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
 AXE = "axe-core@4.11.0"
+PATIENCE = 300  # seconds for what a busy machine does late: it ends hangs and decides nothing else
 
 
 @contextmanager
@@ -53,18 +56,36 @@ def serving(arguments, cwd, state):
         )  # fmt: skip
     try:
         address = f"http://127.0.0.1:{port}"
-        for _ in range(300):
+        end = time.monotonic() + PATIENCE
+        while True:
             try:
-                urllib.request.urlopen(f"{address}/api", timeout=1)
+                urllib.request.urlopen(f"{address}/api", timeout=10)
                 break
             except OSError:
-                if server.poll() is not None:
+                if server.poll() is not None or time.monotonic() > end:
                     raise RuntimeError(said.read_text()) from None
                 time.sleep(0.1)
         yield address
     finally:
-        server.terminate()
-        server.wait(10)
+        stop(server)
+
+
+def stop(server, seconds=60):
+    """End a process and all that it started, however long it takes."""
+    started = psutil.Process(server.pid).children(recursive=True) if server.poll() is None else []
+    try:
+        for _ in range(2):  # JupyterLab tidies up after one SIGTERM and ends at once after another
+            server.terminate()
+            try:
+                server.wait(seconds)
+                break
+            except subprocess.TimeoutExpired:
+                continue
+    finally:
+        for process in (server, *started):  # kernels are in process groups of their own
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        server.wait()
 
 
 @contextmanager
@@ -88,17 +109,51 @@ def jupyterlab(folder, cells):
 def chromium():
     """A headless browser, or None where Debian's Chromium or playwright is missing."""
     path = shutil.which("chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        path = None
     if path is None:
         yield None
         return
-    from playwright.sync_api import sync_playwright
-
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=path, args=FLAGS, timeout=1000 * PATIENCE
+        )
+        browser.new_page, browser.new_context = map(
+            patient, (browser.new_page, browser.new_context)
+        )
         try:
             yield browser
         finally:
             browser.close()
+
+
+def patient(make):
+    """`make`, whose pages wait as long as a busy machine needs."""
+
+    @wraps(make)
+    def made(**options):
+        page = make(**options)
+        page.set_default_timeout(1000 * PATIENCE)
+        return page
+
+    return made
+
+
+def until(page, happened):
+    """Wait until `happened()` is true; whether it ever was."""
+    end = time.monotonic() + PATIENCE
+    while not (has := happened()) and time.monotonic() < end:
+        page.wait_for_timeout(100)
+    return bool(has)
+
+
+def drawn(page):
+    """Wait until the page has been drawn anew, however long a frame takes."""
+    page.evaluate(
+        "() => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))"
+    )
 
 
 class Watch:
@@ -117,7 +172,6 @@ class Watch:
 
 def run_all(page, address):
     """Open the notebook in JupyterLab and run all its cells."""
-    page.set_default_timeout(60_000)  # the machine may be busy
     page.goto(address)
     page.wait_for_function("window.jupyterapp?.shell?.currentWidget?.sessionContext?.isReady")
     page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
@@ -136,7 +190,7 @@ def axe():
             return None
         with tempfile.TemporaryDirectory() as scratch:
             packed = subprocess.run(
-                ["npm", "pack", AXE, "--silent"], cwd=scratch, timeout=60, capture_output=True
+                ["npm", "pack", AXE, "--silent"], cwd=scratch, timeout=PATIENCE, capture_output=True
             )
             if packed.returncode:
                 return None

@@ -36,7 +36,6 @@ class PageModel:
 
     def __init__(self, browser, address):
         self.page = browser.new_page()
-        self.page.set_default_timeout(60_000)
         self.watch = lab.Watch(self.page)
         self.page.goto(address)
         self.page.evaluate("globalThis.model = tutorModel.open('weights.js')")

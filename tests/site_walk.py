@@ -122,7 +122,7 @@ def asleep(page, view):
     before = view.evaluate(DRAWN)
     for key in ("ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
-        page.wait_for_timeout(50)
+        lab.drawn(page)
         if view.evaluate(DRAWN) != before:
             return None
     return "no key changes it"

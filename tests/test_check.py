@@ -431,11 +431,11 @@ def test_hostile_answer_becomes_one_message_and_leaves_no_trace(answer, monkeypa
 
 
 def test_imports_do_not_count_as_time_of_the_answer(monkeypatch, tmp_path):
-    """The first optimiser or padding mask of a process imports for seconds; here 0.8 s each."""
+    """The first optimiser or padding mask of a process imports for seconds; here 1.4 s each."""
     for i in range(3):
-        (tmp_path / f"slow_{i}.py").write_text("import time; time.sleep(0.8)", encoding="utf-8")
+        (tmp_path / f"slow_{i}.py").write_text("import time; time.sleep(1.4)", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(guard, "SECONDS", 0.6)
+    monkeypatch.setattr(guard, "SECONDS", 1.2)
     slow = iter(range(3))
 
     def imports_first(X):
@@ -444,14 +444,11 @@ def test_imports_do_not_count_as_time_of_the_answer(monkeypatch, tmp_path):
         return 3 * X
 
     def rests(X):
-        time.sleep(0.4)
+        time.sleep(0.7)
         return 3 * X
 
-    def rests_at_last(X):
-        return rests(X) if X.dim() == 2 else 3 * X
-
-    assert examine(make(reference=imports_first), rests_at_last) is None
-    assert examine(TRIPLE, lambda X: rests_at_last(imports_first(X) / 3)) is None
+    assert examine(make(reference=imports_first), lambda X: 3 * X) is None
+    assert examine(TRIPLE, imports_first) is None
     assert "was stopped" in examine(TRIPLE, lambda X: never_ends(imports_first(X)))
     assert "was stopped" in examine(TRIPLE, rests)  # the cases share the time
 
@@ -1052,7 +1049,8 @@ for answer in TESTS:
 
 @pytest.mark.parametrize("answer", TESTS, ids=lambda answer: getattr(answer, "__name__", "value"))
 def test_a_test_is_told_what_it_lets_pass_and_what_it_refuses(answer, monkeypatch):
-    monkeypatch.setattr(guard, "SECONDS", 0.3)
+    if "was stopped" in (TESTS[answer] or ""):
+        monkeypatch.setattr(guard, "SECONDS", 0.3)
     for hidden in (False, True):
         said = examine(TEST_OF_TRIPLE, answer, hidden=hidden)
         assert said is None if TESTS[answer] is None else TESTS[answer] in said

@@ -236,7 +236,7 @@ def test_ctrl_c_writes_the_model_so_far_and_the_training_goes_on(tmp_path):
             if "step 3 of 30" in line:  # the training runs
                 break
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=1200)
     finally:
         process.kill()
     assert process.returncode == 130

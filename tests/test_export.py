@@ -71,7 +71,7 @@ def in_float32(model):
 def run_alone(*arguments, text=""):
     """Run a script in a Python that cannot import torch or tutor."""
     command = [sys.executable, "-I", "-c", ALONE, *map(str, arguments)]
-    return subprocess.run(command, input=text.encode(), capture_output=True, timeout=300)
+    return subprocess.run(command, input=text.encode(), capture_output=True, timeout=1200)
 
 
 @pytest.mark.filterwarnings("ignore:.*have more than", "ignore:.*did not end by themselves")

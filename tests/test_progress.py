@@ -145,7 +145,7 @@ def test_processes_that_write_at_once_lose_nothing(file):
         for n in range(3)
     ]  # fmt: skip
     for process in many:
-        printed, errors = process.communicate(timeout=300)
+        printed, errors = process.communicate(timeout=1200)
         assert process.returncode == 0, errors
         assert printed.count("(try ") == 40 and "not kept" not in printed
     assert kept(file, "weights_of_two_keys")["tries"] == 60

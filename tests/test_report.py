@@ -56,7 +56,9 @@ def run(command, folder):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     command = ["bash", "-c", command]
     env = {**os.environ, "PATH": path}
-    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=900)
+    return subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, text=True, timeout=3600
+    )
 
 
 @pytest.fixture(scope="module")

@@ -161,7 +161,7 @@ def test_own_sentence_without_kernel(site, browser):
     for text in ("Two dogs are playing in the snow.", "A woman reads a book."):
         box.fill(text)
         box.press("Enter")
-        view.get_by_text(text, exact=True).wait_for(timeout=60_000)
+        view.get_by_text(text, exact=True).wait_for()
         assert view.get_by_text(load_pretrained().translate([text])[0], exact=True).is_visible()
     box.fill(" ")
     box.press("Enter")
@@ -179,7 +179,7 @@ def test_own_search_without_kernel(site, browser):
     page.keyboard.press("Enter")
     expected = BeamView.search(load_pretrained(), "A woman reads a book.", beams=4, alpha=0.0)
     best = [expected.steps[i][j].token for i, j in expected.path(*expected.facts["winner"])]
-    view.locator(".tutor-caption", has_text=f"Best: {' '.join(best)}").wait_for(timeout=60_000)
+    view.locator(".tutor-caption", has_text=f"Best: {' '.join(best)}").wait_for()
     page.close()
 
 
@@ -210,7 +210,7 @@ def test_a_view_answers_with_the_model_that_made_it(site, browser):
     page.keyboard.press("Enter")
     [translation] = load_small(2).translate(["A woman reads a book."])
     assert translation != load_pretrained().translate(["A woman reads a book."])[0]
-    view.locator(".journey-banner", has_text=translation).wait_for(timeout=60_000)
+    view.locator(".journey-banner", has_text=translation).wait_for()
     assert (watch.errors, watch.outside) == ([], [])
     page.close()
 
@@ -253,7 +253,7 @@ def test_search_finds_symbols_chapters_and_exercises(site, browser):
         ("choose_alike", "exercises/choose_alike.html"),
     ):
         page.goto(f"{(site / 'search.html').as_uri()}?q={words}")
-        page.locator(f"#search-results a[href*='{wanted}']").first.wait_for(timeout=10_000)
+        page.locator(f"#search-results a[href*='{wanted}']").first.wait_for()
     page.close()
 
 
@@ -266,18 +266,13 @@ def test_read_once_then_without_network(site, address, browser):
         view = page.locator('.course-view[data-view="AttentionView"]')
         view.get_by_label("Your sentence").fill(text)
         page.keyboard.press("Enter")
-        view.get_by_text(load_pretrained().translate([text])[0], exact=True).wait_for(
-            timeout=60_000
-        )
+        view.get_by_text(load_pretrained().translate([text])[0], exact=True).wait_for()
 
     page.goto(f"{address}/notebooks/00_start_here.html")
     ask("Two dogs are playing in the snow.")
     weights = f"{address}/_static/model/pretrained.weights.js"
-    for _ in range(200):
-        if kept := page.evaluate("async (url) => Boolean(await caches.match(url))", weights):
-            break
-        page.wait_for_timeout(100)
-    assert kept
+    kept = "async (url) => Boolean(await caches.match(url))"
+    assert lab.until(page, lambda: page.evaluate(kept, weights))
     context.set_offline(True)
     page.reload()
     ask("A woman reads a book.")

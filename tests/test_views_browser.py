@@ -116,12 +116,9 @@ def press(page, keys):
 
 def in_kernel(page, expression, expected):
     """Wait until the repr of an expression in the notebook's kernel is what is expected."""
-    for _ in range(50):  # what the reader does is sent while the kernel is not busy
-        found = kernel_says(page, expression)
-        if found == expected:
-            break
-        page.wait_for_timeout(100)
-    assert found == expected
+    # What the reader does is sent while the kernel is not busy.
+    lab.until(page, lambda: kernel_says(page, expression) == expected)
+    assert kernel_says(page, expression) == expected
 
 
 def kernel_says(page, expression):
@@ -681,7 +678,7 @@ def test_the_newest_step_and_the_winner_are_in_sight(browser, python, tmp_path):
     window = page.locator(".tutor-scroll", has=page.locator(".tutor-tree"))
 
     def seen(node):
-        page.wait_for_timeout(30)
+        lab.drawn(page)
         box, around = node.bounding_box(), window.bounding_box()
         return around["x"] <= box["x"] and box["x"] + box["width"] <= around["x"] + around["width"]
 
@@ -732,11 +729,7 @@ def test_a_saved_notebook_keeps_its_pictures(notebook, browser, python, tmp_path
     view = view_of(page, "attention")
     view.locator(".tutor-asking input").fill("A dog.")
     told = view.get_by_text("The kernel does not answer: run the cell again.")
-    for _ in range(50):
-        page.wait_for_timeout(100)
-        view.get_by_text("Translate").click()
-        if told.count():
-            break
+    assert lab.until(page, lambda: view.get_by_text("Translate").click() or told.count())
     assert told.is_visible() and watch.errors == []
 
     page.evaluate("jupyterapp.commands.execute('docmanager:save')")
