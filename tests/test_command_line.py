@@ -210,6 +210,43 @@ def test_translate_ends_quietly_when_its_reader_goes(toy):
     assert b"Error" not in errors and b"pipe" not in errors.lower()
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no shell, or no device that is full")
+@pytest.mark.parametrize(
+    ("streams", "code", "words"),
+    [
+        ("2>&-", 0, b""),
+        ("2>/dev/full", 0, b""),
+        ("<&-", 2, b"tutor: Standard input is closed"),
+        (">&-", 2, b"tutor: Standard output is closed"),
+    ],
+)
+def test_a_stream_that_is_closed_or_full_costs_nothing_else(toy, streams, code, words):
+    command = ["sh", "-c", f'exec "$@" {streams}', "sh", *TUTOR, "translate", "--model", toy]
+    result = run(command, input=b"long " * 60)  # it is warned of
+    assert result.returncode == code
+    assert result.stdout.count(b"\n") == (code == 0)
+    assert result.stderr.startswith(words) and result.stderr.count(b"\n") == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("train --steps 1 --out new", 0),
+        ("export --to huggingface --model MODEL --out new", 0),
+        ("evaluate --json --model MODEL", 2),
+        ("translate --model MODEL", 2),
+    ],
+)
+def test_a_program_without_streams_does_its_work(command, code, toy, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(recipes, "BUILTIN_PAIRS", 300)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+    assert main([str(toy) if word == "MODEL" else word for word in command.split()]) == code
+    assert [path.name for path in tmp_path.iterdir()] == ["new"] * (code == 0)
+
+
 def test_evaluate_prints_json_and_nothing_else(toy):
     result = run([*TUTOR, "evaluate", "--corpus", "builtin", "--json", "--model", toy])
     assert result.returncode == 0, result.stderr

@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 
+from tutor.commands import streams
 from tutor.commands.common import say
 from tutor.commands.train import run_train
 from tutor.commands.translate import run_translate
@@ -238,12 +239,14 @@ def run_export(args):
 
 def main(argv=None):
     """Run one command; returns the exit code: 0, 1 (reader gone), 2 (wrong use), 130 (Ctrl-C)."""
-    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    streams.prepare()
+    if sys.stdout is not None:
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     warnings.showwarning = lambda message, *_: say(message)
     args = make_parser().parse_args(argv)
     try:
         code = args.run(args)
-        sys.stdout.flush()
+        print(end="", flush=True)
     except KeyboardInterrupt:
         say("stopped" + (": no model was saved" if args.command == "train" else ""))
         return 130

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from tutor import exercises
+from tutor.commands import streams
 from tutor.publish.classroom import write_course
 from tutor.publish.exercises import write_exercises
 from tutor.publish.minutes import print_minutes
@@ -133,6 +134,7 @@ PARSERS = {
 
 
 def main(arguments=None):
+    streams.prepare()
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments and arguments[0] in PARSERS:
         options = PARSERS[arguments[0]]().parse_args(arguments[1:])

@@ -4,11 +4,13 @@ import argparse
 import json
 import sys
 
+from tutor.commands import streams
 from tutor.exercises import chapters, find, places
 from tutor.exercises.audit import ZERO, audit, enough_named
 
 
 def main(arguments=None):
+    streams.prepare()
     parser = argparse.ArgumentParser(prog="python -m tutor.check", description=__doc__)
     parser.add_argument("--audit", action="store_true", required=True, help="run the whole bank")
     parser.add_argument("--messages", action="store_true", help="print what each is told")

@@ -24,6 +24,12 @@ def say(message):
     tqdm.write(f"tutor: {message}", file=sys.stderr)
 
 
+def need_output():
+    """Raise ValueError where what a command prints would be lost."""
+    if sys.stdout is None:
+        raise ValueError("Standard output is closed: send it somewhere, to a file with > FILE.")
+
+
 def load_pairs(corpus, split, pair, size):
     """(sources, targets) of a corpus; `size` is for the built-in one, which has no end."""
     if corpus == "multi30k":

@@ -5,13 +5,14 @@ import time
 
 from tqdm import tqdm
 
-from tutor.commands.common import CHUNK, load_pairs, load_together
+from tutor.commands.common import CHUNK, load_pairs, load_together, need_output
 from tutor.evaluation import scoring
 
 TEST_PAIRS = 1_000  # sentences of the built-in corpus
 
 
 def run_evaluate(args):
+    need_output()
     translator = load_together(args.model)
     split = args.split or {"builtin": "test", "multi30k": "test_2016_flickr"}[args.corpus]
     sources, references = load_pairs(args.corpus, split, args.pair, TEST_PAIRS)
