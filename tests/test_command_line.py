@@ -1,6 +1,7 @@
 """The command line as a shell sees it: streams, exit codes, files."""
 
 import contextlib
+import errno
 import filecmp
 import io
 import json
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -303,6 +305,39 @@ def test_a_training_that_has_not_ended_is_not_overwritten(tmp_path, monkeypatch,
         [line] = capsys.readouterr().err.splitlines()
         assert words in line
         assert {path.name: path.read_bytes() for path in workspace.iterdir()} == before
+
+
+@pytest.mark.parametrize("every", [3, 9])
+def test_a_disk_that_is_full_at_the_end_is_named_and_the_way_on_too(
+    every, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(recipes, "BUILTIN_PAIRS", 300)
+    write = Path.write_bytes
+
+    def full(path, data):
+        write(path, data[:1000])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    train = ["train", "--steps", 4, "--checkpoint-every", every, "--out", tmp_path / "model"]
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            Path, "write_bytes",
+            lambda path, data: (full if path.name == "model.safetensors" else write)(path, data),
+        )  # fmt: skip
+        assert run_here(train, monkeypatch) == 2
+        assert [path.name for path in tmp_path.iterdir()] == ["model.training"]
+        said = capsys.readouterr().err.splitlines()[-1]
+        way = "goes on after step 3." if every == 3 else "begins anew."
+        assert f"Cannot write into {tmp_path / 'model'} ({os.strerror(errno.ENOSPC)}" in said
+        assert "free room" in said and said.endswith(f"--resume {way}")
+    assert run_here([*train, "--resume"], monkeypatch) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        export = ["export", "--to", "huggingface", "--out", tmp_path / "exported"]
+        assert run_here(export, monkeypatch) == 2
+    assert f"Cannot write into {tmp_path / 'exported'}" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 @pytest.mark.parametrize(

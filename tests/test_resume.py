@@ -94,6 +94,22 @@ def test_killed_three_times_a_training_ends_with_the_same_weights(tmp_path):
     assert "finished" in start(resumed).stderr
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
+def test_killed_once_its_model_is_saved_a_training_is_finished(tmp_path):
+    resumed = ["--steps", 4, "--checkpoint-every", 2, "--out", tmp_path / "model", "--resume"]
+    assert start(resumed, KILL_AT="replace:model.training").returncode == -signal.SIGKILL
+    saved, begun = files(tmp_path / "model"), tmp_path / "model.training" / "history.csv"
+    history = begun.read_bytes()
+    begun.write_bytes(history.replace(b"1,", b"1,9"))  # that of another training with these options
+    result = start(resumed)
+    assert result.returncode == 2 and "holds a model already" in result.stderr
+    assert steps_in(begun.parent) == [2, 4]
+    begun.write_bytes(history)
+    result = start(resumed)
+    assert result.returncode == 0 and "model is finished" in result.stderr
+    assert files(tmp_path) == saved
+
+
 @pytest.mark.parametrize("stop", [1, 2, 7, 11])
 def test_a_resumed_training_is_the_same_to_the_last_bit(whole, tmp_path, stop):
     run(tmp_path, stop=stop)

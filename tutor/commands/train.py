@@ -21,6 +21,7 @@ from tutor.commands.common import load_pairs, pick_device, read_pairs, say
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import processes, recipes
 from tutor.training.checkpoint import (
+    HISTORY,
     TOKENIZER,
     TRAINING,
     WEIGHTS,
@@ -28,6 +29,7 @@ from tutor.training.checkpoint import (
     read_json,
     save_model,
     scratch_folder,
+    writing_into,
 )
 from tutor.training.loop import train
 from tutor.training.loss import in_bfloat16, translation_loss
@@ -53,7 +55,10 @@ def train_into(folder, args):
     asked["minutes"] = args.minutes if args.steps is None else None
     asked["more"] = args.more or None
     before = find_training(folder, workspace, asked, args.resume)
-    if before == "finished":
+    if before == "finished" or (before and not args.force and ended(folder, workspace, asked)):
+        processes.from_first(0)  # nobody removes anything before all have looked
+        if processes.is_first():
+            remove_folder(workspace)
         say(f"{folder} is finished: there is nothing to resume")
         return 0
     if not args.force:
@@ -92,10 +97,11 @@ def train_into(folder, args):
         "pairs": hashlib.sha256(json.dumps(pairs).encode()).hexdigest(),
     }
     notes = {"machine": describe_machine(device), "versions": versions()}
-    if processes.is_first() and not before:
-        workspace.mkdir(parents=True, exist_ok=True)
-        tokenizer.save(workspace / TOKENIZER)
-    checkpoints = Checkpoints(workspace, model, about, notes, args.checkpoint_every)
+    with writing_into(workspace):
+        if processes.is_first() and not before:
+            workspace.mkdir(parents=True, exist_ok=True)
+            tokenizer.save(workspace / TOKENIZER)
+        checkpoints = Checkpoints(workspace, model, about, notes, args.checkpoint_every)
     terminal = sys.stderr.isatty()
     hidden = not (processes.is_first() and terminal)
     with tqdm(total=steps, unit="step", desc="training", disable=hidden) as bar:
@@ -138,10 +144,15 @@ def train_into(folder, args):
             "processes": processes.world_size(),
             **notes,
         }
-        save_model(
-            folder, model, tokenizer, dtype=torch.float16, training=training,
-            history=to_csv(history),
-        )  # fmt: skip
+        try:
+            save_model(
+                folder, model, tokenizer, dtype=torch.float16, training=training,
+                history=to_csv(history),
+            )  # fmt: skip
+        except OSError as error:
+            kept = checkpoints.steps()
+            then = f"goes on after step {kept[-1]:,}" if kept else "begins anew"
+            raise OSError(f"{error} The same command with --resume {then}.") from error
         say(
             f"saved in {folder}: {done:,} steps in {history.seconds:.0f} s, "
             f"loss {training['loss'][0]} to {training['loss'][-1]}"
@@ -197,14 +208,28 @@ def find_training(folder, workspace, asked, resume):
         before = read_run(workspace)
         check_same(before.get("asked", {}), asked, workspace)
         return before
-    if resume and (folder / TRAINING).is_file():
-        about = read_json(folder / TRAINING, MAX_JSON)
-        about = about if isinstance(about, dict) else {}
-        about |= {"seed": (about.get("recipe") or {}).get("seed")}
-        about |= {name: None for name in ("steps", "precision") if asked[name] is None}
-        if all(about.get(name) == value for name, value in asked.items()):
-            return "finished"
-    return None
+    return "finished" if resume and describes(folder, asked) else None
+
+
+def describes(folder, asked):
+    """Whether the model in `folder` came of a training with these options."""
+    if not (folder / TRAINING).is_file():
+        return False
+    about = read_json(folder / TRAINING, MAX_JSON)
+    about = about if isinstance(about, dict) else {}
+    about |= {"seed": (about.get("recipe") or {}).get("seed")}
+    about |= {name: None for name in ("steps", "precision") if asked[name] is None}
+    return all(about.get(name) == value for name, value in asked.items())
+
+
+def ended(folder, workspace, asked):
+    """Whether the training in `workspace` has saved its model and was killed in tidying up."""
+    if not describes(folder, asked):
+        return False
+    about = read_json(folder / TRAINING, MAX_JSON)
+    paths = folder / HISTORY, workspace / HISTORY
+    whole, begun = (path.read_bytes() if path.is_file() else b"" for path in paths)
+    return about.get("steps_done") == about.get("steps") and whole.startswith(begun)
 
 
 def spare_finished_model(folder, resuming):
@@ -224,7 +249,8 @@ def remove_folder(folder):
     """Remove a folder and all in it; killed meanwhile, it is gone under its own name."""
     gone = folder.with_name(f".{folder.name}.done")
     shutil.rmtree(gone, ignore_errors=True)
-    os.replace(folder, gone)
+    if (folder / RUN).is_file():  # else it is not ours, or has gone already
+        os.replace(folder, gone)
     shutil.rmtree(gone, ignore_errors=True)
 
 

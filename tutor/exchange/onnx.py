@@ -23,7 +23,7 @@ from tutor.attention import PAD, padding_mask
 from tutor.cache import Cache
 from tutor.decoding import EXTRA
 from tutor.text.tokenizer import BOS, EOS, UNK
-from tutor.training.checkpoint import WEIGHTS, write_json
+from tutor.training.checkpoint import WEIGHTS, write_json, writing_into
 
 FORMAT_VERSION = 1
 ENCODER, STEP, TOKENIZER, ABOUT = FILES = (
@@ -56,17 +56,13 @@ def export(translator, folder):
             f"{folder} holds a model, whose tokenizer an export would replace: choose another "
             "folder."
         )
-    try:
+    with writing_into(folder):
         folder.mkdir(parents=True, exist_ok=True)
         # Whatever fails, files that are already there stay as they were.
         with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as scratch:
             write_files(translator, Path(scratch))
             for name in FILES:
                 os.replace(Path(scratch, name), folder / name)
-    except OSError as error:
-        raise OSError(
-            f"Cannot write into {folder} ({error.strerror}): choose another folder."
-        ) from error
 
 
 def write_files(translator, folder):

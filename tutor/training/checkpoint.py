@@ -8,6 +8,7 @@ training.json       optional: how it was trained
 history.csv         optional: loss and target tokens of every step of the training
 """
 
+import errno
 import json
 import os
 import tempfile
@@ -36,6 +37,7 @@ POSITIONS = 2**24  # numbers in the table of positions, max_len times d_model
 MAX_HEADER = 5_000_000  # bytes that describe the tensors of a safetensors file
 MAX_CONFIG = 100_000  # bytes of a config.json
 MAX_TOKENIZER = 8_000_000  # bytes of a tokenizer.json
+NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", None)}
 
 
 def save_model(
@@ -83,7 +85,7 @@ def replaced(folder, files=FILES):
     files: the names that `folder` may hold before. If anything fails, it stays as it was.
     """
     folder = Path(folder).expanduser().resolve()
-    with scratch_folder(folder, files) as scratch:
+    with writing_into(folder), scratch_folder(folder, files) as scratch:
         new, old = Path(scratch, "new"), Path(scratch, "old")
         new.mkdir()  # not the scratch folder itself, which only its owner may read
         yield new
@@ -115,14 +117,24 @@ def scratch_folder(folder, files=FILES):
                 f"{folder} holds something that is not part of a model ({others[0]}): choose a "
                 "new folder, because saving replaces the folder as a whole."
             )
-    try:
+    with writing_into(folder.parent):
         folder.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.TemporaryDirectory(
             prefix=f".{folder.name}-", dir=folder.parent, ignore_cleanup_errors=True
         )
+
+
+@contextmanager
+def writing_into(folder):
+    """A context in which the system's errors become OSErrors that name a folder and a way out."""
+    try:
+        yield
     except OSError as error:
+        if error.errno is None:  # it is such a sentence already
+            raise
+        room = "free room, or " if error.errno in NO_ROOM else ""
         raise OSError(
-            f"Cannot write into {folder.parent} ({error.strerror}): choose another folder."
+            f"Cannot write into {folder} ({error.strerror}): {room}choose another folder."
         ) from error
 
 

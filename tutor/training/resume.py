@@ -280,6 +280,10 @@ def to_bytes(values):
 def write_safely(path, data):
     """Write a file so that there is the old one or the new one, at any moment."""
     new = path.with_name(f".{path.name}.new")
-    new.write_bytes(data)
-    sync(new)
-    os.replace(new, path)
+    try:
+        new.write_bytes(data)
+        sync(new)
+        os.replace(new, path)
+    except OSError:
+        new.unlink(missing_ok=True)
+        raise
