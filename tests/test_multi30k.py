@@ -140,7 +140,7 @@ def to_another_scheme(handler, name):
         (tampered, ValueError, "thrown away"),
         (endless, ValueError, "thrown away"),
         (stalled, ConnectionError, "timed out"),
-        (absent, ConnectionError, "Not Found"),
+        (absent, ConnectionError, r"\(404 Not Found\): try again later"),
         (to_another_scheme, ValueError, "only http is allowed"),
     ],
 )
@@ -201,13 +201,22 @@ def test_folder_argument_comes_before_tutor_data_and_nothing_is_downloaded(
     assert server.asked == []
 
 
-@pytest.mark.parametrize("place", ["folder", "cache"])
+@pytest.mark.parametrize("place", ["TUTOR_DATA", "cache"])
 @pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: data + b"x"])
-def test_a_damaged_local_file_is_refused(cache, tmp_path, place, damage):
+def test_a_damaged_file_is_fetched_again_into_the_cache_alone(
+    server, cache, tmp_path, monkeypatch, place, damage
+):
     folder = cache if place == "cache" else tmp_path / "data"
-    write(folder, {**FILES, "val.fr.gz": damage(FILES["val.fr.gz"])})
+    damaged = damage(FILES["val.fr.gz"])
+    write(folder, {**FILES, "val.fr.gz": damaged})
+    if place == "cache":
+        assert load_multi30k("val") == (ENGLISH, FRENCH)
+        assert server.asked == ["val.fr.gz"]
+        return
+    monkeypatch.setenv("TUTOR_DATA", str(folder))
     with pytest.raises(ValueError, match="val.fr.gz is damaged or altered.*delete it"):
-        load_multi30k("val", folder=None if place == "cache" else folder)
+        load_multi30k("val")
+    assert (folder / "val.fr.gz").read_bytes() == damaged and server.asked == []
 
 
 @pytest.mark.parametrize(

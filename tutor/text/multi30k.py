@@ -16,6 +16,7 @@ import urllib.request
 import zlib
 from http.client import HTTPException
 from pathlib import Path
+from urllib.error import HTTPError
 
 from tqdm import tqdm
 
@@ -48,8 +49,8 @@ def load_multi30k(
     """Return the source and the target sentences of one split; equal indices belong together.
 
     The files `<split>.<language>.gz` come from `folder`, else from the folder that the
-    environment variable TUTOR_DATA names, else from `cache_folder()`, into which missing files
-    are downloaded. Every file is checked against its SHA-256.
+    environment variable TUTOR_DATA names, else from `cache_folder()`, into which missing and
+    damaged files are downloaded. Every file is checked against its SHA-256.
 
     Args:
         split: "train" (29,000 pairs), "val" (1,014) or "test_2016_flickr" (1,000).
@@ -102,9 +103,9 @@ def _find(name: str, folder: Path) -> Path:
 
 
 def _fetch(name: str) -> Path:
-    """Return the path of a file in the cache, downloaded first if it is not there."""
+    """Return the path of a file in the cache, downloaded first if it is missing or damaged."""
     path = cache_folder() / name
-    if path.is_file():
+    if path.is_file() and _sha256(_read(path)) == SHA256[name]:
         return path
     data = _download(name)
     try:
@@ -151,6 +152,11 @@ def _download(name: str) -> bytes:
                     bar.update(len(chunk))
         if total and len(data) < min(total, MAX_FILE_BYTES):
             raise ConnectionError(f"it ended after {len(data)} of {total} bytes")
+    except HTTPError as error:  # the connection is good, and its other end says no
+        raise ConnectionError(
+            f"Could not download {url} ({error.code} {error.reason}): try again later, or put the "
+            "files in a folder and name it in the environment variable TUTOR_DATA."
+        ) from error
     except (OSError, HTTPException) as error:
         reason = getattr(error, "reason", None) or error
         raise ConnectionError(
@@ -165,14 +171,19 @@ def _download(name: str) -> bytes:
     return bytes(data)
 
 
+def _read(path: Path) -> bytes:
+    """Return the bytes of a file, of one that is too large so many that it is seen."""
+    with path.open("rb") as file:
+        return file.read(MAX_FILE_BYTES + 1)
+
+
 def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
 def _read_lines(path: Path) -> list[str]:
     """Return the lines of a verified gzip file, without their line ends."""
-    with path.open("rb") as file:
-        data = file.read(MAX_FILE_BYTES + 1)
+    data = _read(path)
     advice = f"delete it and get it again from {ADDRESS}/{path.name}."
     if _sha256(data) != SHA256[path.name]:
         raise ValueError(
