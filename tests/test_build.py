@@ -82,6 +82,20 @@ def test_unknown_name_lists_the_texts(folder, capsys):
     assert "there: 01_page" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "command", ["", "--check 02", "exercises 02", "classroom out 02", "class-report out",
+                "minutes", "site out"],
+)  # fmt: skip
+def test_without_a_clone_it_says_so_and_leaves_nothing(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tutor.publish.notebooks.NOTEBOOKS", tmp_path / "notebooks")
+    monkeypatch.setattr("tutor.build.NOTEBOOKS", tmp_path / "notebooks")
+    assert main(command.split()) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "needs the texts of the course, which only a clone of the repository has" in line
+    assert list(tmp_path.iterdir()) == []
+
+
 def chunk(kind, data):
     length, checksum = struct.pack(">I", len(data)), struct.pack(">I", zlib.crc32(kind + data))
     return length + kind + data + checksum

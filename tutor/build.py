@@ -19,7 +19,7 @@ from tutor.commands import streams
 from tutor.publish.classroom import write_course
 from tutor.publish.exercises import write_exercises
 from tutor.publish.minutes import print_minutes
-from tutor.publish.notebooks import NOTEBOOKS, BuildError, write_chapters
+from tutor.publish.notebooks import NOTEBOOKS, BuildError, need_clone, write_chapters
 from tutor.publish.report import write_report
 from tutor.publish.site.write import write_site
 
@@ -136,11 +136,14 @@ PARSERS = {
 def main(arguments=None):
     streams.prepare()
     arguments = sys.argv[1:] if arguments is None else arguments
-    if arguments and arguments[0] in PARSERS:
+    of_the_course = bool(arguments) and arguments[0] in PARSERS
+    if of_the_course:
         options = PARSERS[arguments[0]]().parse_args(arguments[1:])
     else:
         options = chapters_parser().parse_args(arguments)
     try:
+        if of_the_course or options.folder == NOTEBOOKS:
+            need_clone()
         return 1 if options.run(options) else 0
     except (BuildError, OSError) as error:
         print(error, file=sys.stderr)

@@ -28,6 +28,15 @@ class BuildError(Exception):
     """A notebook could not be built; the message names the file, the cell and the reason."""
 
 
+def need_clone() -> None:
+    """Raise BuildError where the texts of the course are missing, as beside an installed wheel."""
+    if not (NOTEBOOKS / "source").is_dir():
+        raise BuildError(
+            "This command needs the texts of the course, which only a clone of the repository has: "
+            "run `python -m pip install -e .` in a clone, then the command again."
+        )
+
+
 def build(source: Path, folder: Path, timeout: int = 600) -> str:
     """Execute one text and return the scrubbed notebook as JSON text; nothing is written.
 
