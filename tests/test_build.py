@@ -6,6 +6,7 @@ import zlib
 
 import nbformat
 import pytest
+from nbconvert import ScriptExporter
 
 from tutor.build import main
 from tutor.publish.minutes import count_words, reading_minutes
@@ -145,6 +146,9 @@ def test_scrub_leaves_no_clock_no_kernel_and_no_widget_beside_a_picture():
         "source": "f()",
     }
     assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    assert "version" not in notebook.metadata.language_info  # of the machine
+    script, resources = ScriptExporter().from_notebook_node(notebook)
+    assert resources["output_extension"] == ".py" and compile(script, "page.py", "exec")
 
 
 def test_scrub_folds_the_answers():

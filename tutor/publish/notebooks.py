@@ -20,6 +20,15 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 VIEW_MARK = re.compile(r' data-view="\w+"')  # joins a picture and its live view
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+# What other programs go by, nbconvert with `--to script` too; no version, which the machine has.
+LANGUAGE = {
+    "codemirror_mode": {"name": "ipython", "version": 3},
+    "file_extension": ".py",
+    "mimetype": "text/x-python",
+    "name": "python",
+    "nbconvert_exporter": "python",
+    "pygments_lexer": "ipython3",
+}
 # the clock and the rate behind a tqdm bar's counts
 BAR_CLOCK = re.compile(r"(\d+%\|.*?\| *\d+/\d+) \[.*?\]")
 
@@ -94,7 +103,7 @@ def scrub(notebook) -> None:
     notebook.metadata = nbformat.from_dict(
         {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-            "language_info": {"name": "python"},
+            "language_info": LANGUAGE,
         }
     )
     count = 0
