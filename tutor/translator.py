@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from tutor.decoding import ALPHA, Hypothesis, beam_search, greedy, most_probable, write
 from tutor.record import Recording, record_attention, shares_of_length, value_lengths
 from tutor.text.batches import pad
+from tutor.text.normalize import normalize
 from tutor.text.tokenizer import EOS
 from tutor.training.checkpoint import check_sizes_agree, load_model, save_model
 
@@ -32,13 +33,14 @@ class Translator:
         beams: 1 takes the most probable token at every step, more search for a better sentence
         (`tutor.decoding.beam_search`); alpha: strength of the length penalty. With n_best above 1,
         a text's translation is a list of at most so many (str, score), the best first.
-        A blank text gives "". A text longer than the model's max_len is cut, and a translation
+        What `tutor.text.normalize` makes alike is translated alike, and what it leaves nothing of,
+        a blank text, gives "". A text longer than the model's max_len is cut, and a translation
         that does not end by itself is cut at its limit, both with a warning.
         Raises TypeError for anything that is not a list of str.
         """
-        texts = check_texts(texts)
+        texts = list(map(normalize, check_texts(texts)))
         ids = self.encode(texts)
-        order = [i for i, text in enumerate(texts) if text.strip()]
+        order = [i for i, text in enumerate(texts) if text]
         order.sort(key=lambda i: len(ids[i]))  # like lengths together: little padding
         found = [[Hypothesis([], 0.0, True)]] * len(texts)
         for start in range(0, len(order), BATCH):
@@ -61,9 +63,12 @@ class Translator:
         return [[(self.tokenizer.decode(h.ids), h.score) for h in each] for each in found]
 
     def record(self, text):
-        """Translate one str greedily, with all attention matrices: returns a Recording."""
+        """Translate one str greedily, with all attention matrices: returns a Recording.
+
+        Threads may share a model: they take turns (`tutor.record.record_attention`).
+        """
         [text] = check_texts([text])
-        if not text.strip():
+        if not normalize(text):
             raise ValueError("There is nothing to translate: give a text with a word in it.")
         [source] = self.encode([text])
         rows = {"decoder": [], "cross": []}
@@ -105,14 +110,14 @@ class Translator:
         return next(self.model.parameters()).device
 
     def encode(self, texts):
-        """Ids of each text, [EOS] at the end; cut, with a warning, to what the model can read."""
-        # Half a surrogate pair, which Python's texts may hold, is no character.
-        texts = [
-            text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts
-        ]
+        """Ids of each text, normalized, [EOS] at the end.
+
+        Cut, with a warning, to what the model can read.
+        """
+        texts = list(map(normalize, texts))
         ids = self.tokenizer.encode(texts)
         longest = self.model.config.max_len - 1  # EOS takes a place, too
-        if cut := [i for i, each in enumerate(ids) if texts[i].strip() and len(each) > longest]:
+        if cut := [i for i, each in enumerate(ids) if texts[i] and len(each) > longest]:
             warnings.warn(
                 f"{len(cut)} of {len(texts)} texts have more than the {longest} tokens that this "
                 f"model reads and were cut there; the first begins {texts[cut[0]][:30]!r}.",

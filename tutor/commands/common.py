@@ -10,6 +10,7 @@ from tutor.ensemble import Ensemble
 from tutor.models import PRETRAINED, load_pretrained
 from tutor.text import multi30k
 from tutor.text.grammar import generate_pairs
+from tutor.text.normalize import normalize
 from tutor.training import processes
 from tutor.training.checkpoint import CARD
 from tutor.translator import Translator
@@ -51,7 +52,10 @@ def read_lines(stream, name="the input"):
 
 
 def read_pairs(source, target):
-    """(sources, targets) of two text files, whose equal lines belong together."""
+    """(sources, targets) of two text files, whose equal lines belong together.
+
+    Sources are normalized (`tutor.text.normalize`), targets stay as they are.
+    """
     sides = []
     for path in (source, target):
         with open(path, "rb") as file:
@@ -61,7 +65,7 @@ def read_pairs(source, target):
             f"{source} has {len(sides[0])} lines but {target} has {len(sides[1])}: each line of "
             "the one must be the translation of the same line of the other."
         )
-    return sides
+    return list(map(normalize, sides[0])), sides[1]
 
 
 def pick_device():

@@ -20,6 +20,8 @@ from urllib.error import HTTPError
 
 from tqdm import tqdm
 
+from tutor.text.normalize import normalize
+
 SPLITS = ("train", "val", "test_2016_flickr")
 PAIRS = ("en-fr", "fr-en", "en-de", "de-en")
 
@@ -47,6 +49,7 @@ def load_multi30k(
     split: str, pair: str = "en-fr", folder: str | os.PathLike | None = None
 ) -> tuple[list[str], list[str]]:
     """Return the source and the target sentences of one split; equal indices belong together.
+    Sources are normalized (`tutor.text.normalize`), targets stay as they are.
 
     The files `<split>.<language>.gz` come from `folder`, else from the folder that the
     environment variable TUTOR_DATA names, else from `cache_folder()`, into which missing and
@@ -76,7 +79,7 @@ def load_multi30k(
             f"{paths[0]} has {len(source)} lines but {names[1]} has {len(target)}, so they cannot "
             f"be paired: replace both with the files from {ADDRESS}."
         )
-    return source, target
+    return list(map(normalize, source)), target
 
 
 def cache_folder() -> Path:

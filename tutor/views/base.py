@@ -19,6 +19,7 @@ from PIL import Image  # comes with matplotlib
 from traitlets import Unicode
 
 from tutor.figures import img
+from tutor.text.normalize import normalize
 
 HERE = Path(__file__).parent
 EXPORT = """
@@ -153,7 +154,7 @@ def asked(run, text):
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         try:
-            if not text.strip():
+            if not normalize(text):
                 raise ValueError("Write a sentence first.")
             return run(text), " ".join(str(warning.message) for warning in caught)
         except Exception as error:  # whatever it is, the reader should see it, and go on

@@ -7,6 +7,7 @@ import torch
 from traitlets import Dict, Int, Unicode, validate
 
 from tutor.decoding import most_probable, write
+from tutor.text.normalize import normalize
 from tutor.text.tokenizer import BOS, EOS, SPECIAL, UNK
 from tutor.trace import check_scales, heads_of, scaled, sub_layers, trace
 from tutor.views.base import READERS, Table, View, read_file, script
@@ -95,7 +96,7 @@ class JourneyView(View):
 
     def _run(self, text, written, scales):
         model, tokenizer = self.translator.model, self.translator.tokenizer
-        if not isinstance(text, str) or not text.strip():
+        if not isinstance(text, str) or not normalize(text):
             raise ValueError("Write a sentence first.")
         scales = check_scales(model, scales)
         check_list_of_ids(written, EOS, model.config.vocab_size)  # the others are never written

@@ -1,0 +1,76 @@
+"""The door that source sentences come in by: one spelling goes on, and texts that look alike meet.
+
+That the page's JavaScript has the same door is held in test_page_model.py.
+"""
+
+import sys
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tutor.commands.common import read_pairs
+from tutor.models.small import load_small
+from tutor.text.normalize import APOSTROPHES, INVISIBLE, QUOTES, SPACES, normalize
+from tutor.views.base import asked
+
+MEANT = "\u200c\u200d"  # joiners
+ODD = st.sampled_from(SPACES + INVISIBLE + APOSTROPHES + QUOTES + MEANT + "'\"aeio\u0301\u0327")
+TEXTS = st.text(ODD | st.characters(), max_size=20)
+WORDS = st.lists(
+    st.sampled_from(["A", "man", "in", "a", "café", "it's", "‘this’", "“Noël”", "fête."]),
+    min_size=1, max_size=6,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return load_small(0)
+
+
+@given(TEXTS)
+def test_what_came_in_once_comes_in_unchanged(text):
+    once = normalize(text)
+    assert normalize(once) == once
+    assert not set(once) & {*SPACES[1:], *INVISIBLE, *APOSTROPHES, *QUOTES} - {" "}
+    assert once == once.strip() and "  " not in once and unicodedata.is_normalized("NFC", once)
+    assert [c for c in once if c in MEANT] == [c for c in text if c in MEANT]
+
+
+def test_white_space_is_what_python_calls_so():
+    assert set(SPACES) == {c for c in map(chr, range(sys.maxunicode + 1)) if c.isspace()}
+
+
+@pytest.mark.filterwarnings("ignore:.*did not end by themselves")
+@settings(max_examples=15)
+@given(WORDS, st.lists(st.text(st.sampled_from(SPACES), min_size=1), min_size=7, max_size=7))
+def test_texts_that_look_alike_are_translated_alike(translator, words, spaces):
+    plain = " ".join(words)
+    typed = "".join(map("".join, zip(spaces, [*words, ""], strict=False))) + spaces[-1]
+    alike = [
+        plain,
+        unicodedata.normalize("NFD", plain),
+        typed,
+        plain.replace("'", "\u2019"),
+        plain.translate(str.maketrans("‘’“”", "''\"\"")),
+        "\ufeff" + plain.replace("n", "n\u200b"),
+    ]
+    assert len(set(translator.translate(alike))) == 1
+    assert translator.record(typed).translation == translator.translate([plain])[0]
+
+
+@pytest.mark.parametrize("text", ["\u200b", "\ufeff", "\u2060\u3000\u200e"])
+def test_a_text_with_nothing_in_it_is_refused_as_a_blank_one(translator, text):
+    assert translator.translate([text]) == [""]
+    with pytest.raises(ValueError, match="There is nothing to translate"):
+        translator.record(text)
+    assert asked(translator.record, text) == (None, "Write a sentence first.")
+
+
+def test_of_pairs_that_are_read_only_sources_are_normalized(tmp_path):
+    odd = "\u200bUn  cafe\u0301, l\u2019eau"
+    for name in ("en", "fr"):
+        (tmp_path / name).write_text(f"{odd}\n", "utf-8")
+    sources, targets = read_pairs(tmp_path / "en", tmp_path / "fr")
+    assert (sources, targets) == (["Un café, l'eau"], [odd])

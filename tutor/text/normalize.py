@@ -1,0 +1,28 @@
+"""The one door that a source sentence comes in by."""
+
+import unicodedata
+
+# By code point and not by category, as the page's JavaScript (normalize.js) has the same lists.
+SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
+SPACES += "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"  # what str.split() splits at
+# Zero-width space, marks of direction, word joiner, soft hyphen, byte order mark. The joiners
+# U+200C and U+200D stay: they mean something in Persian, in Hindi and in emoji.
+INVISIBLE = "\xad\u061c\u180e\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062"
+INVISIBLE += "\u2063\u2064\u2066\u2067\u2068\u2069\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
+APOSTROPHES = "\u2018\u2019\u201a\u201b\u02bc"
+QUOTES = "\u201c\u201d\u201e\u201f"
+PLAIN = str.maketrans(
+    dict.fromkeys(INVISIBLE) | dict.fromkeys(APOSTROPHES, "'") | dict.fromkeys(QUOTES, '"')
+)
+
+
+def normalize(text: str) -> str:
+    """`text` in the one spelling that a model reads; "" if there is nothing to read.
+
+    Letters are composed (Unicode's NFC), white space of any kind becomes one space and none at the
+    ends, invisible characters go, and typographic apostrophes and quotes become plain. Half a
+    surrogate pair, which Python's texts may hold, becomes U+FFFD.
+    """
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    # Composed last: an accent may stand behind an invisible character.
+    return unicodedata.normalize("NFC", " ".join(text.translate(PLAIN).split()))
