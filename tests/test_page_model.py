@@ -15,7 +15,7 @@ from threading import Thread
 import lab
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from page_model import PageModel, equal, logits_difference, write_page
 
@@ -23,8 +23,9 @@ from tutor.decoding import ALPHA, EXTRA
 from tutor.models import PRETRAINED, load_pretrained, small
 from tutor.models.small import load_small
 from tutor.publish import vendor
-from tutor.publish.page import HERE, MODULES, program
+from tutor.publish.page import HERE, MODULES, module, program
 from tutor.text.grammar import generate_pairs
+from tutor.text.normalize import APOSTROPHES, INVISIBLE, QUOTES, SPACES, normalize
 from tutor.transformer import Transformer, TransformerConfig
 from tutor.translator import Translator
 from tutor.views import AttentionView, BeamView, JourneyView
@@ -129,6 +130,32 @@ def test_weights_that_do_not_come_are_told_and_asked_for_again(page):
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=8))
 def test_any_text_becomes_the_same_ids(page, translator, texts):
     assert page.ask("encode", texts) == translator.encode(texts)
+
+
+# Without characters that this Python does not know (Cn): a newer browser may compose them. Half a
+# surrogate pair (Cs) gets through no message; test_odd_texts has some.
+LETTERS = st.sampled_from(
+    SPACES + INVISIBLE + APOSTROPHES + QUOTES + "\u200c\u200d'aeo\u0301\u0327"
+)
+LETTERS |= st.characters(exclude_categories=["Cn", "Cs"])
+
+
+def test_ten_thousand_texts_come_in_by_the_same_door(page):
+    texts = []
+
+    @settings(max_examples=10_000, phases=[Phase.generate], database=None)
+    @given(st.text(LETTERS, max_size=12))
+    def draw(text):
+        texts.append(text)
+
+    draw()
+    door = f"(texts) => {{ {module('normalize')}; return texts.map(normalize); }}"
+    there = page.page.evaluate(door, texts)
+    assert len(texts) >= 10_000
+    different = [
+        (text, found) for text, found in zip(texts, there, strict=True) if normalize(text) != found
+    ]
+    assert different == []
 
 
 @pytest.mark.filterwarnings("ignore:.*were cut")

@@ -17,8 +17,8 @@ from tutor.training.checkpoint import CONFIG, TOKENIZER, WEIGHTS
 HERE = Path(__file__).parent
 # Each after those that it imports.
 MODULES = (
-    "matrix", "safetensors", "attention", "encoder", "decoder", "transformer", "tokenizer",
-    "decoding", "beam", "translator", "trace", "service",
+    "matrix", "safetensors", "attention", "encoder", "decoder", "transformer", "normalize",
+    "tokenizer", "decoding", "beam", "translator", "trace", "service",
 )  # fmt: skip
 LIBRARY = 'import { Tokenizer as Library } from "@huggingface/tokenizers";'
 PAGE = """\

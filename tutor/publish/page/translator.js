@@ -1,10 +1,10 @@
 // Text in, text out: a model and its tokenizer together.
 import { ALPHA, beamSearch, greedy } from "./decoding.js";
+import { normalize } from "./normalize.js";
 import { EOS, Tokenizer } from "./tokenizer.js";
 import { readSafetensors } from "./safetensors.js";
 import { Transformer } from "./transformer.js";
 
-const BLANK = /^[\p{White_Space}\x1c-\x1f]*$/u; // what Python's strip() takes away
 const quoted = (text) => {
   const start = [...text].slice(0, 30).join("");
   return start.includes("'") ? `"${start}"` : `'${start}'`;
@@ -19,14 +19,15 @@ export class Translator {
   }
 
   isBlank(text) {
-    return BLANK.test(text);
+    return !normalize(text);
   }
 
-  /** Ids of each text, [EOS] at the end, cut to what the model can read: {ids, warnings}. */
+  /** Ids of each normalized text, [EOS] at the end, cut to what the model can read: {ids, warnings}. */
   encode(texts) {
     const longest = this.model.config.max_len - 1; // EOS takes a place, too
-    const all = texts.map((text) => this.tokenizer.encode(text.toWellFormed()));
-    const cut = texts.filter((text, i) => all[i].length > longest && !this.isBlank(text));
+    texts = texts.map(normalize);
+    const all = texts.map((text) => this.tokenizer.encode(text));
+    const cut = texts.filter((text, i) => text && all[i].length > longest);
     const warnings = cut
       .slice(0, 1)
       .map(
@@ -55,7 +56,7 @@ export class Translator {
     if (cut.length)
       warnings.push(
         `${cut.length} of ${texts.length} translations did not end by themselves and were cut; ` +
-          `the first is that of ${quoted(cut[0])}.`,
+          `the first is that of ${quoted(normalize(cut[0]))}.`,
       );
     return { found, warnings };
   }

@@ -1,0 +1,20 @@
+// The one door that a source sentence comes in by: tutor/text/normalize.py says what goes and why.
+
+// Listed, because JavaScript's \s and trim() know other characters than Python.
+const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/g;
+const INVISIBLE =
+  /[\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]/g;
+const APOSTROPHES = /[\u2018-\u201b\u02bc]/g;
+const QUOTES = /[\u201c-\u201f]/g;
+
+/** `text` in the one spelling that a model reads; "" if there is nothing to read. */
+export function normalize(text) {
+  return text
+    .toWellFormed()
+    .replace(INVISIBLE, "")
+    .replace(APOSTROPHES, "'")
+    .replace(QUOTES, '"')
+    .replace(SPACES, " ")
+    .replace(/^ | $/g, "")
+    .normalize("NFC");
+}
