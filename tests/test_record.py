@@ -3,6 +3,8 @@
 import math
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 import torch
@@ -86,6 +88,35 @@ def test_one_layer_alone_can_be_recorded():
     with record_attention(layer) as attention:
         layer(torch.ones(1, 4, 12, dtype=torch.float64))
     assert_equal(attention["encoder"][0], torch.full((1, 3, 4, 4), 0.25, dtype=torch.float64))
+
+
+def test_threads_that_share_a_model_record_their_own_passes():
+    model, sources = small_model(), [SOURCE[:1], SOURCE[:1].flip(1)]
+    start = Barrier(3, timeout=60)
+
+    def record(source):
+        with record_attention(model) as attention:
+            for _ in range(30):
+                model(source, TARGET[:1])
+        return attention
+
+    def use(source):  # without recording
+        for _ in range(60):
+            model(source, TARGET[:1])
+
+    def together(work, source):
+        start.wait()
+        return work(source)
+
+    expected = [record(source) for source in sources]
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(5):
+            found = list(pool.map(together, [record, record, use], [*sources, SOURCE[1:]]))
+            for one, other in zip(expected, found[:2], strict=True):
+                for kind in one:
+                    for A, B in zip(one[kind], other[kind], strict=True):
+                        assert_equal(A, B)
+    assert hooks(model) == 0
 
 
 @all_ways_to_compile

@@ -1,10 +1,13 @@
 """Collecting the attention matrices of a forward pass."""
 
 import sys
+import threading
 from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
 import torch
+
+TURN = threading.RLock()  # one thread records; for all models, as the stance below is for all
 
 
 class Recording(NamedTuple):
@@ -71,7 +74,11 @@ def record_attention(model):
     Yields a dict from kind ("encoder", "decoder", "cross") to a list with one matrix a layer. They
     are those of the very forward pass, detached; a second pass replaces those of the first. What
     `torch.compile` has compiled runs uncompiled inside the block.
+
+    Safe in threads: only passes of the block's own thread are collected, and while a block is open
+    the block of another thread waits. So do not wait inside it for a thread that records.
     """
+    thread = threading.get_ident()
     attention = {"encoder": [], "decoder": [], "cross": []}
     hooks = []
 
@@ -80,19 +87,21 @@ def record_attention(model):
         attention[kind].append(None)
 
         def keep(module, args, A):
-            attention[kind][index] = A.detach()
+            if threading.get_ident() == thread:
+                attention[kind][index] = A.detach()
 
         hooks.append(sub_layer.attention.weights.register_forward_hook(keep))
 
-    for layer in model.modules():
-        if hasattr(layer, "cross_attention"):
-            listen("decoder", layer.self_attention)
-            listen("cross", layer.cross_attention)
-        elif hasattr(layer, "self_attention"):
-            listen(getattr(layer, "kind", "encoder"), layer.self_attention)
-    try:
-        with uncompiled():
-            yield attention
-    finally:
-        for hook in hooks:
-            hook.remove()
+    with TURN:
+        for layer in model.modules():
+            if hasattr(layer, "cross_attention"):
+                listen("decoder", layer.self_attention)
+                listen("cross", layer.cross_attention)
+            elif hasattr(layer, "self_attention"):
+                listen(getattr(layer, "kind", "encoder"), layer.self_attention)
+        try:
+            with uncompiled():
+                yield attention
+        finally:
+            for hook in hooks:
+                hook.remove()
