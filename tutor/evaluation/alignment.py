@@ -81,13 +81,15 @@ def cross_attention(model, batch):
 
     Returns a dict: "weight" holds the weights A, (L, N, h, T, S); "norm", of the same shape, the
     length of the vector that each weight adds to the result, A_ts ||v_s W_O||: see
-    `tutor.record.value_lengths`.
+    `tutor.record.value_lengths`. They are on the device of the batch, wherever the model is.
     """
+    device = batch.source.device
+    batch = batch.to(next(model.parameters()).device)
     with record_attention(model) as attention:
         memory = model.encode(batch.source)  # (N, S, d_model)
         model.decode(batch.target_in, memory, padding_mask(batch.source))
-    A = torch.stack(attention["cross"])  # (L, N, h, T, S)
-    lengths = value_lengths(model, memory)  # (L, N, h, S)
+    A = torch.stack(attention["cross"]).to(device)  # (L, N, h, T, S)
+    lengths = value_lengths(model, memory).to(device)  # (L, N, h, S)
     return {"weight": A, "norm": A * lengths[..., None, :]}
 
 

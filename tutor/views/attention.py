@@ -144,7 +144,7 @@ class AttentionView(View):
         figure.set_size_inches(side * S + width + 2.6, max(side * T + 1.5, height + 0.8))
         left, right = figure.subplots(1, 2, width_ratios=[side * S + 0.4, width])
         style = {"vmin": 0, "vmax": 1, "cmap": "cividis", "interpolation": "nearest"}
-        image = left.imshow(self.A.float().numpy(), **style)
+        image = left.imshow(self.A.float().cpu().numpy(), **style)
         left.set_xticks(range(S), columns, rotation=90)
         left.set_yticks(range(T), rows)
         left.tick_params(labelsize=9 if side > 0.2 else 7, length=0)

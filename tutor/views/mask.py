@@ -23,7 +23,7 @@ class MaskView(View):
     mask = List().tag(**READERS)  # T lists of S booleans
 
     def __init__(self, E, rows=None, columns=None, mask=None):
-        self.E = torch.as_tensor(E)
+        self.E = torch.as_tensor(E).cpu()
         if self.E.dim() != 2:
             raise ValueError(f"The scores must have shape (T, S), not {tuple(self.E.shape)}.")
         if not self.E.isfinite().all():

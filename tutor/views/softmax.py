@@ -26,7 +26,7 @@ class SoftmaxView(View):
     power = Float(0.0, min=0.0, max=1.0).tag(**READERS)
 
     def __init__(self, Q, K, keys=None, d_k=None, power=0.0):
-        Q, K = torch.as_tensor(Q).float(), torch.as_tensor(K).float()
+        Q, K = (torch.as_tensor(X).float().cpu() for X in (Q, K))
         if Q.dim() != 2 or K.dim() != 2 or Q.shape[1] != K.shape[1]:
             raise ValueError(
                 f"Q {tuple(Q.shape)} and K {tuple(K.shape)} must be (T, d) and (S, d)."
