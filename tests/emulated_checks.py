@@ -2,6 +2,9 @@
 
 import copy
 import inspect
+import io
+import json
+import sys
 import warnings
 from functools import partial
 
@@ -10,11 +13,14 @@ import torch
 from emulated import NAME, Emulated
 from torch.utils._pytree import tree_leaves, tree_map
 
+import tutor
 from tutor import Transformer, TransformerConfig, Translator, beam_search, greedy, sample
+from tutor.__main__ import main
 from tutor.attention import causal_mask, decoder_mask, padding_mask
 from tutor.cache import Cache, CacheOfOne
 from tutor.check import examine
 from tutor.check.exercise import evaluate as answer_of
+from tutor.commands import evaluate
 from tutor.decoding import chooser
 from tutor.ensemble import Ensemble
 from tutor.evaluation import (
@@ -40,7 +46,7 @@ from tutor.text.grammar import generate_pairs
 from tutor.text.packing import pack
 from tutor.text.tokenizer import BOS, Tokenizer
 from tutor.trace import trace
-from tutor.training import Recipe, language_loss, train, translation_loss
+from tutor.training import Recipe, language_loss, recipes, train, translation_loss
 from tutor.training.loss import in_bfloat16
 from tutor.training.resume import Checkpoints
 from tutor.views import AttentionView, JourneyView, MaskView, SoftmaxView
@@ -408,3 +414,29 @@ def test_exercises_with_a_device(exercise):
         if "device" in inspect.signature(answer).parameters:
             there = partial(answer, device=NAME)
             assert examine(exercise, lambda *x, f=there: f(*x).cpu()) == examine(exercise, answer)
+
+
+def test_command_line(tokenizer, tmp_path, monkeypatch, capsys):
+    """`train` in both precisions, `translate` and `evaluate` work where TUTOR_DEVICE says."""
+    monkeypatch.setenv("TUTOR_DEVICE", NAME)
+    assert tutor.device() == torch.device(NAME)
+    monkeypatch.setattr(recipes, "BUILTIN_PAIRS", 60)
+    sizes = dict(vocab_size=300, num_layers=1, d_model=16, num_heads=2)
+    monkeypatch.setitem(recipes.SIZES, "builtin", sizes)
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    folder = str(tmp_path / "model")
+    assert main(["train", "--steps", "3", "--out", folder]) == 0
+    assert f"on {NAME}" in capsys.readouterr().err
+    about = json.loads((tmp_path / "model" / "training.json").read_text("utf-8"))
+    assert about["precision"] == "bfloat16"
+    monkeypatch.setattr(evaluate, "TEST_PAIRS", 5)
+    written = []
+    for device in (NAME, "cpu"):
+        monkeypatch.setenv("TUTOR_DEVICE", device)
+        stream = io.TextIOWrapper(io.BytesIO("\n".join(TEXTS).encode()))
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert main(["translate", "--model", folder, "--beams", "2"]) == 0
+        written.append(capsys.readouterr().out)
+        assert main(["evaluate", "--model", folder, "--json"]) == 0
+        assert '"sentences": 5' in capsys.readouterr().out
+    assert written[0] == written[1] and written[0].count("\n") == len(TEXTS)

@@ -11,7 +11,7 @@ import tutor
 PACKAGE = Path(tutor.__file__).parent
 
 FLOORS = (  # from the ground up
-    "attention positions encoder decoder transformer modern record trace proof text check",
+    "attention positions encoder decoder transformer modern record trace devices proof text check",
     "cache ensemble decoding evaluation language_model views figures",
     "translator training",
     "exchange models exercises museum publish",

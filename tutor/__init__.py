@@ -10,6 +10,7 @@ from tutor.attention import (
 )
 from tutor.decoder import Decoder, DecoderLayer
 from tutor.decoding import beam_search, greedy, sample
+from tutor.devices import device
 from tutor.encoder import AttentionSubLayer, Encoder, EncoderLayer, FeedForwardSubLayer
 from tutor.models import load_pretrained
 from tutor.positions import sinusoidal_positions
@@ -32,6 +33,7 @@ __all__ = [
     "beam_search",
     "causal_mask",
     "compute_attention_matrix",
+    "device",
     "greedy",
     "load_pretrained",
     "padding_mask",

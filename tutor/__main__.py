@@ -23,7 +23,8 @@ examples:
   echo "A man is riding a horse." | python -m tutor translate --model models/mine
   python -m tutor evaluate --corpus multi30k --split test_2016_flickr --json
 
-`python -m tutor COMMAND --help` explains a command. A GPU is used if there is one.
+`python -m tutor COMMAND --help` explains a command. A GPU is used if there is
+one; the environment variable TUTOR_DEVICE names another device.
 """
 TRAIN = """\
 Train a translator from nothing and write it into a model folder at the end.

@@ -1,11 +1,11 @@
-"""What several commands need: a voice, a device, sentences, a translator."""
+"""What several commands need: a voice, sentences, a translator."""
 
 import sys
 from pathlib import Path
 
-import torch
 from tqdm import tqdm
 
+from tutor.devices import device
 from tutor.ensemble import Ensemble
 from tutor.models import PRETRAINED, load_pretrained
 from tutor.text import multi30k
@@ -68,13 +68,9 @@ def read_pairs(source, target):
     return list(map(normalize, sides[0])), sides[1]
 
 
-def pick_device():
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def load_translator(folder):
     translator = load_pretrained() if folder is None else Translator.load(folder)
-    translator.model.to(pick_device())
+    translator.model.to(device())
     return translator
 
 

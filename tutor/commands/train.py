@@ -17,7 +17,8 @@ import tokenizers
 import torch
 from tqdm import tqdm
 
-from tutor.commands.common import load_pairs, pick_device, read_pairs, say
+from tutor.commands.common import load_pairs, read_pairs, say
+from tutor.devices import device
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import processes, recipes
 from tutor.training.checkpoint import (
@@ -64,7 +65,7 @@ def train_into(folder, args):
     if not args.force:
         spare_finished_model(folder, resuming=before is not None)
     processes.from_first(0)  # nobody writes before all have looked
-    device = pick_device()
+    on = device()
 
     sizes = dict(recipes.SIZES[args.corpus])
     vocab_size = sizes.pop("vocab_size")
@@ -83,9 +84,9 @@ def train_into(folder, args):
     pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
     sizes |= dict(d_ff=budget.d_ff, dropout=budget.dropout, norm_first=True)
     torch.manual_seed(args.seed)
-    model = Transformer(TransformerConfig(len(tokenizer), **sizes)).to(device)
+    model = Transformer(TransformerConfig(len(tokenizer), **sizes)).to(on)
     many = f", {processes.world_size()} processes" if processes.world_size() > 1 else ""
-    say(f"{len(pairs):,} sentence pairs, {count_parameters(model):,} parameters, on {device}{many}")
+    say(f"{len(pairs):,} sentence pairs, {count_parameters(model):,} parameters, on {on}{many}")
 
     steps, precision = plan(args, before, model, pairs, budget, start)
     recipe = recipes.recipe_for(steps, budget, args.seed)
@@ -96,7 +97,7 @@ def train_into(folder, args):
         "precision": precision,
         "pairs": hashlib.sha256(json.dumps(pairs).encode()).hexdigest(),
     }
-    notes = {"machine": describe_machine(device), "versions": versions()}
+    notes = {"machine": describe_machine(on), "versions": versions()}
     with writing_into(workspace):
         if processes.is_first() and not before:
             workspace.mkdir(parents=True, exist_ok=True)
@@ -171,7 +172,7 @@ def plan(args, before, model, pairs, budget, start):
         steps, precision = before["recipe"]["steps"], before.get("precision", "highest")
     else:
         steps, precision = args.steps, args.precision
-    if pick_device() != "cpu":
+    if device().type != "cpu":
         precision = precision or "bfloat16"
     elif steps is not None and not recipes.worth_measuring(steps):
         precision = precision or "highest"
@@ -275,7 +276,7 @@ def mean_losses(losses, points=20):
     return [round(sum(part) / len(part), 3) for part in parts]
 
 
-def describe_machine(device):
+def describe_machine(on):
     """System, processor, threads: what the time of a training depends on."""
     processor = platform.processor()
     if Path("/proc/cpuinfo").is_file():  # Linux says more there
@@ -287,5 +288,5 @@ def describe_machine(device):
         "system": f"{platform.system()} {platform.machine()}",
         "processor": processor,
         "threads": torch.get_num_threads(),
-        "gpu": torch.cuda.get_device_name() if device == "cuda" else None,
+        "gpu": torch.cuda.get_device_name(on) if on.type == "cuda" else None,
     }

@@ -13,6 +13,7 @@ from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
 from tutor.attention import PAD
+from tutor.devices import device
 
 
 @contextmanager
@@ -21,7 +22,7 @@ def joined():
     if not distributed.is_torchelastic_launched() or os.environ.get("WORLD_SIZE") == "1":
         yield
         return
-    on_gpu = torch.cuda.is_available()
+    on_gpu = device().type == "cuda"
     if on_gpu:
         own, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
         if own >= gpus:

@@ -216,8 +216,9 @@ class Checkpoints:
     def random_states(self):
         """Of the generators that dropout draws from: {"cpu": ...}, on a GPU "cuda" too."""
         states = {"cpu": torch.get_rng_state()}
-        if next(self.model.parameters()).is_cuda:
-            states["cuda"] = torch.cuda.get_rng_state()
+        device = next(self.model.parameters()).device
+        if device.type == "cuda":
+            states["cuda"] = torch.cuda.get_rng_state(device)
         return states
 
     def restore_random(self, tensors, step):
@@ -228,7 +229,10 @@ class Checkpoints:
             if state is None:
                 continue
             try:
-                (torch if kind == "cpu" else torch.cuda).set_rng_state(state)
+                if kind == "cpu":
+                    torch.set_rng_state(state)
+                else:
+                    torch.cuda.set_rng_state(state, next(self.model.parameters()).device)
             except (RuntimeError, TypeError):
                 raise ValueError(
                     f"Checkpoint {step} in {self.folder} holds random numbers of another kind: "
