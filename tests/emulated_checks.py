@@ -1,9 +1,11 @@
 """What has to give the CPU's result on a GPU: `tests/test_emulated.py` runs this, with a device."""
 
+import ast
 import copy
 import inspect
 import io
 import json
+import re
 import sys
 import warnings
 from functools import partial
@@ -11,10 +13,11 @@ from functools import partial
 import pytest
 import torch
 from emulated import NAME, Emulated
+from house_rules import NOTEBOOKS
 from torch.utils._pytree import tree_leaves, tree_map
 
 import tutor
-from tutor import Transformer, TransformerConfig, Translator, beam_search, greedy, sample
+from tutor import Transformer, TransformerConfig, Translator, beam_search, figures, greedy, sample
 from tutor.__main__ import main
 from tutor.attention import causal_mask, decoder_mask, padding_mask
 from tutor.cache import Cache, CacheOfOne
@@ -440,3 +443,45 @@ def test_command_line(tokenizer, tmp_path, monkeypatch, capsys):
         assert main(["evaluate", "--model", folder, "--json"]) == 0
         assert '"sentences": 5' in capsys.readouterr().out
     assert written[0] == written[1] and written[0].count("\n") == len(TEXTS)
+
+
+FEWER = {  # what a page trains on, and how long, to be quick here
+    "60_000": "300",
+    "vocab_size=3000": "vocab_size=700",
+    "english.index(bicycle)": "8",
+    "[eight] * 60": "[eight] * 2",
+    "32 * 120": "32 * 2",
+    "english[:50]": "english[:2]",
+    "pairs[5000:5100]": "pairs[200:210]",
+    "STEPS = 1250": "STEPS = 3",
+    "mean_of=50": "mean_of=1",
+    "val[:100]": "val[:2]",
+    "share_right(model, val)": "share_right(model, val[:2])",
+    "share_right(model, test)": "share_right(model, test[:2])",
+    "captions[:500]": "captions[:20]",
+    "steps=100": "steps=2",
+    "range(3)]": "range(1)]",
+    "val[:300]": "val[:20]",
+}
+
+
+class Short(ast.NodeTransformer):
+    """A page without its assertions, which three steps of training do not keep."""
+
+    def visit_Assert(self, node):
+        return ast.copy_location(ast.Pass(), node)
+
+
+def test_a_page_that_trains(monkeypatch):
+    monkeypatch.setenv("TUTOR_DEVICE", NAME)
+    monkeypatch.setattr(figures, "loss_panels", partial(figures.loss_panels, mean_of=1))
+    text = (NOTEBOOKS / "source" / "07_training.md").read_text("utf-8")
+    for much, few in FEWER.items():
+        assert much in text, much
+        text = text.replace(much, few)
+    page = {}
+    for cell in re.findall(r"^```\{code-cell\}\n(.*?)^```", text, re.M | re.S):
+        if ":tags: [you-write]" not in cell:
+            code = ast.parse(cell.replace(":tags: [hide-input]\n", ""))
+            exec(compile(Short().visit(code), "a cell", "exec"), page)
+    assert all(on_device(list(page[name].parameters())) for name in ("model", "beginner"))

@@ -19,6 +19,9 @@ class PackedBatch(NamedTuple):
     targets: torch.Tensor
     documents: torch.Tensor
 
+    def to(self, device):
+        return PackedBatch(*(ids.to(device, non_blocking=True) for ids in self))
+
 
 def fill_rows(sizes, length):
     """Which documents share a row: lists of indices into `sizes`, together at most `length`.
