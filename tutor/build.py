@@ -7,6 +7,7 @@ python -m tutor.build exercises    the exercises and their solutions
 python -m tutor.build classroom F  the exercises as a course for nbgrader, in the folder F
 python -m tutor.build class-report F  what the class of that course found hard
 python -m tutor.build site F       the course as a site of static files, in the folder F
+python -m tutor.build alone F      copies that open without the repository, in the folder F
 python -m tutor.build minutes      how many words and minutes each chapter has
 """
 
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from tutor import exercises
 from tutor.commands import streams
+from tutor.publish.alone import write_alone
 from tutor.publish.classroom import write_course
 from tutor.publish.exercises import write_exercises
 from tutor.publish.minutes import print_minutes
@@ -28,8 +30,8 @@ def chapters_parser():
     parser = argparse.ArgumentParser(
         prog="python -m tutor.build",
         description="Execute chapters (MyST Markdown) and write them as notebooks with outputs. "
-        "`exercises`, `classroom`, `class-report`, `minutes` and `site` as the first word do "
-        "something else: see their --help.",
+        "`exercises`, `classroom`, `class-report`, `minutes`, `site` and `alone` as the first word "
+        "do something else: see their --help.",
     )
     parser.add_argument(
         "names", nargs="*", help="beginnings of chapter names, such as 02 (default: every chapter)"
@@ -106,6 +108,23 @@ def site_parser():
     return parser
 
 
+def alone_parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m tutor.build alone",
+        description="Write each chapter and its exercises as a notebook that can be opened alone: "
+        "pictures in it, and a first cell that installs `tutor` where it is missing.",
+    )
+    parser.add_argument("folder", type=Path, help="made if need be")
+    parser.add_argument(
+        "--package",
+        metavar="WHAT",
+        help="what that cell gives to pip (default: git+ and the repository, as GITHUB_REPOSITORY "
+        "or [project.urls] in pyproject.toml has it)",
+    )
+    parser.set_defaults(run=lambda o: write_alone(o.folder, o.package))
+    return parser
+
+
 def add_chapters(parser):
     parser.add_argument(
         "chapters",
@@ -130,6 +149,7 @@ PARSERS = {
     "class-report": report_parser,
     "minutes": minutes_parser,
     "site": site_parser,
+    "alone": alone_parser,
 }
 
 

@@ -9,6 +9,7 @@ import struct
 import nbformat
 from nbformat.v4 import new_markdown_cell
 
+from tutor.publish.alone import opened_at
 from tutor.publish.minutes import exercise_minutes
 from tutor.publish.notebooks import NOTEBOOKS
 from tutor.publish.site import alive
@@ -94,9 +95,10 @@ def with_pages(text):
 
 
 def with_tools(text, path):
-    """The opening with a line below its title: the notebook, and the way to the exercises."""
+    """The opening with a line below its title: the notebook, who opens it, and its exercises."""
     chapter = path.stem[:2]
     tools = [f'<a class="button" href="{path.name}" download>Download the notebook</a>']
+    tools += [f'<a href="{url}">{words}</a>' for words, url in opened_at(path.name).items()]
     if minutes := exercise_minutes(chapter):
         tools.append(f'<a href="../exercises/{chapter}.html">Exercises, {minutes} minutes</a>')
     line = f'<p class="tools">{" · ".join(tools)}</p>'
