@@ -48,7 +48,8 @@ def test_a_copy_leads_to_copies_and_keeps_its_outputs(tmp_path, monkeypatch, und
     monkeypatch.setenv("GITHUB_REPOSITORY", "owner/name")
     assert main(["alone", str(tmp_path)]) == 0
     seen = list(copies(tmp_path))
-    assert {name for name, *_ in seen} == {
+    copied = {name for name, *_ in seen}
+    assert copied == {
         path.relative_to(NOTEBOOKS).as_posix()
         for folder in (NOTEBOOKS, NOTEBOOKS / "exercises")
         for path in folder.glob("*.ipynb")
@@ -66,6 +67,7 @@ def test_a_copy_leads_to_copies_and_keeps_its_outputs(tmp_path, monkeypatch, und
             assert (tmp_path / target).exists()
         for target in re.findall(r"https://github\.com/owner/name/blob/HEAD/([^)#]*)", text):
             assert (ROOT / target).exists()
+            assert target.removeprefix("notebooks/") not in copied, "a copy is nearer"
         first = next(cell for cell in copy.cells if cell.cell_type == "code")
         assert "%pip install --quiet git+https://github.com/owner/name" in first.source
         kept = [cell for cell in copy.cells if cell.cell_type == "code" and cell is not first]
