@@ -373,3 +373,15 @@ def test_the_command_of_the_readme_opens_a_page_that_finds_its_pictures(tmp_path
         for file in (page, *pictures):  # as the page asks for them
             request = Request(f"{address}/files/{file}", headers={"Referer": f"{address}/lab"})
             assert urlopen(request).status == 200
+
+
+def test_the_version_is_everywhere_the_same():
+    said = {
+        name: re.search(pattern, (ROOT / name).read_text(encoding="utf-8"), re.M)[1]
+        for name, pattern in {
+            "pyproject.toml": r'^version = "(.*)"$',
+            "CITATION.cff": r"^version: (.*)$",
+            "CHANGELOG.md": r"^## ([\d.]+)$",
+        }.items()
+    }
+    assert len(set(said.values())) == 1, said
