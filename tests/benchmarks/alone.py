@@ -72,6 +72,8 @@ def environment(folder, torch, scratch):
             wanted = re.sub("^torch==.*", torch, wanted, flags=re.M)
         (scratch / "set.txt").write_text(wanted, encoding="utf-8")
         pip(python, "install", "--quiet", "-r", scratch / "set.txt")
+    elif "tutor" in installed(python):  # from the run before
+        pip(python, "uninstall", "--quiet", "--yes", "tutor")
     return python
 
 
