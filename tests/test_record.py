@@ -96,12 +96,12 @@ def test_threads_that_share_a_model_record_their_own_passes():
 
     def record(source):
         with record_attention(model) as attention:
-            for _ in range(30):
+            for _ in range(3):
                 model(source, TARGET[:1])
         return attention
 
     def use(source):  # without recording
-        for _ in range(60):
+        for _ in range(6):
             model(source, TARGET[:1])
 
     def together(work, source):
@@ -110,7 +110,7 @@ def test_threads_that_share_a_model_record_their_own_passes():
 
     expected = [record(source) for source in sources]
     with ThreadPoolExecutor(3) as pool:
-        for _ in range(5):
+        for _ in range(3):
             found = list(pool.map(together, [record, record, use], [*sources, SOURCE[1:]]))
             for one, other in zip(expected, found[:2], strict=True):
                 for kind in one:
