@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tutor.text import multi30k
 from tutor.text.multi30k import cache_folder, load_multi30k
+from tutor.text.normalize import normalize
 
 ENGLISH = ["A red dog runs.", "Two cats sleep.", "A man reads."]
 FRENCH = ["Un chien rouge court.", "Deux chats dorment.", "Un homme lit."]
@@ -261,12 +262,13 @@ def test_unknown_names_are_answered_with_the_known_ones(split, pair, words):
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n")), min_size=1))
 @settings(max_examples=50, deadline=None)
-def test_any_line_comes_back_as_it_was(lines):
+def test_sources_are_normalized_and_any_target_comes_back_as_it_was(lines):
     files = {"val.en.gz": packed(lines), "val.de.gz": packed(reversed(lines))}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(multi30k, "SHA256", table(files))
         write(Path(folder), files)
-        assert load_multi30k("val", "en-de", folder) == (lines, lines[::-1])
+        sources, targets = load_multi30k("val", "en-de", folder)
+        assert (sources, targets) == (list(map(normalize, lines)), lines[::-1])
 
 
 def test_the_cache_folder_is_the_users_own(monkeypatch, tmp_path):
