@@ -64,7 +64,7 @@ def opened_at(notebook):
     }
 
 
-def head(notebook):
+def service_links(notebook):
     """The services that open a notebook as a line of Markdown, empty while the address is unset."""
     return " · ".join(f"[{words}]({url})" for words, url in opened_at(notebook).items())
 
@@ -96,7 +96,7 @@ def copy_of(path, package, pictures):
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = LINK.sub(resolve, cell.source)
-    if services := head(path.relative_to(NOTEBOOKS).as_posix()):
+    if services := service_links(path.relative_to(NOTEBOOKS).as_posix()):
         opening = notebook.cells[0]
         opening.source = re.sub(
             r"^# .+$", rf"\g<0>\n\n{services}", opening.source, count=1, flags=re.M
@@ -158,7 +158,8 @@ def write_alone(out, package=None):
         notebook = path.relative_to(NOTEBOOKS).as_posix()
         write_atomically(out / notebook, nbformat.writes(copy_of(path, package, pictures)))
         kind = "Exercises " if "/" in notebook else ""
-        lines.append(f"- [{kind}{title_of(path.stem)}]({notebook}) {head(notebook)}".rstrip())
+        line = f"- [{kind}{title_of(path.stem)}]({notebook}) {service_links(notebook)}"
+        lines.append(line.rstrip())
     write_atomically(out / "README.md", "\n".join(lines) + "\n")
     print(f"{out}: {len(pages())} notebooks")
     if not package:
