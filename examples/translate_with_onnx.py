@@ -1,12 +1,12 @@
 """Translate standard input, a sentence a line: python translate_with_onnx.py FOLDER < english.txt
 
-FOLDER is what `python -m tutor export` wrote. Neither PyTorch nor tutor is needed, but
-onnxruntime, tokenizers and numpy.
+FOLDER: what `python -m tutor export` wrote. Needs onnxruntime, tokenizers and numpy, no PyTorch.
 """
 
 import json
 import sys
 from pathlib import Path
+from unicodedata import normalize
 
 import numpy as np
 from onnxruntime import InferenceSession
@@ -37,4 +37,4 @@ def translate(text):
 sys.stdin.reconfigure(encoding="utf-8-sig")
 sys.stdout.reconfigure(encoding="utf-8", newline="\n")
 for line in sys.stdin:
-    print(translate(line) if (line := line.rstrip("\n")).strip() else "", flush=True)
+    print(translate(line) if (line := " ".join(normalize("NFC", line).split())) else "", flush=True)
