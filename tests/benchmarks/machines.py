@@ -131,7 +131,9 @@ def main():
             kept.write_text(json.dumps(PARTS[name](options)), encoding="utf-8")
         found |= json.loads(kept.read_text("utf-8"))
     print(json.dumps(found))
+    bad = ("differing", "failures", "failed")
+    return 1 if any(n for name, n in found.items() if name.endswith(bad)) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -3,8 +3,6 @@
 import unicodedata
 
 # By code point and not by category, as the page's JavaScript (normalize.js) has the same lists.
-SPACES = "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
-SPACES += "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"  # what str.split() splits at
 # Zero-width space, marks of direction, word joiner, soft hyphen, byte order mark. The joiners
 # U+200C and U+200D stay: they mean something in Persian, in Hindi and in emoji.
 INVISIBLE = "\xad\u061c\u180e\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062"
