@@ -3,13 +3,9 @@
 import os
 from pathlib import Path
 
-import nbformat
 import pytest
 import torch
-from house_rules import NOTEBOOKS, comparison
 from hypothesis import settings
-from nbval.plugin import IPyNbCell
-from pictures import by_pixels, pictures
 
 # Tests are not timed: a busy machine must not fail them.
 settings.register_profile("house", deadline=None)
@@ -31,11 +27,11 @@ def pytest_collection_finish(session):
     """Run a chosen cell (`--lf`, `-k`) after all cells before it, in the order of the notebook."""
     last = {}
     for item in session.items:
-        if isinstance(item, IPyNbCell):
+        if hasattr(item, "cell_num"):
             last[item.parent] = max(last.get(item.parent, 0), item.cell_num)
     whole = []
     for item in session.items:
-        if not isinstance(item, IPyNbCell):
+        if not hasattr(item, "cell_num"):
             whole.append(item)
         elif item.parent in last:
             whole.extend(list(item.parent.collect())[: last.pop(item.parent) + 1])
@@ -44,6 +40,13 @@ def pytest_collection_finish(session):
 
 def pytest_terminal_summary(terminalreporter):
     """Counted from the files, so that it does not matter which worker ran what."""
+    if not terminalreporter.config.option.nbval:
+        return
+    import nbformat
+    from house_rules import NOTEBOOKS, comparison
+
+    from tutor.publish.compare import by_pixels, pictures
+
     notebooks = [nbformat.read(path, as_version=4) for path in sorted(NOTEBOOKS.glob("*.ipynb"))]
     counts = [comparison(notebook) for notebook in notebooks]
     terminalreporter.write_line(

@@ -1,5 +1,6 @@
 """Pictures: what passes on another machine, what is caught, and what is said of it."""
 
+import base64
 import json
 import os
 import re
@@ -9,14 +10,15 @@ import sys
 
 import matplotlib
 import matplotlib.pyplot as plt
+import nbformat
 import numpy as np
-import pictures
 import pytest
 from house_rules import ROOT
 from matplotlib.backends.backend_agg import RendererAgg
 
 from tutor import figures
-from tutor.publish.notebooks import build
+from tutor.publish import compare as pictures
+from tutor.publish.notebooks import build, kept
 from tutor.views.base import STATE
 
 STEPS = np.arange(100)
@@ -334,3 +336,24 @@ def test_nbval_compares_the_pictures_of_a_notebook(tmp_path):
     ]
     path = folder / "bad-cell-00-picture-2"  # the dark one
     assert f"See {path}-difference.png, -committed.png and -now.png." in done.stdout
+
+
+def test_a_build_keeps_outputs_that_are_alike_and_no_others(shown):
+    """So that a page that says the same has the same bytes, whichever machine built it."""
+
+    def page(picture, said="4", source="f()"):
+        about, data = picture
+        image = {"image/png": base64.b64encode(data).decode()}
+        outputs = [nbformat.v4.new_output("stream", text=said)]
+        outputs.append(
+            nbformat.v4.new_output("display_data", data=image, metadata={"image/png": about})
+        )
+        cell = nbformat.v4.new_code_cell(source, outputs=outputs, id="cell-000")
+        return nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))
+
+    picture = shown(curves())
+    old, alike = page(picture), page(noisy(picture))
+    assert alike != old and kept(old, alike) == old
+    others = page(picture, "5"), page(shown(curves(move=0.3))), page(noisy(picture), source="g()")
+    for new in others:
+        assert kept(old, new) == new

@@ -190,6 +190,8 @@ def write(folder, name, text, check, again):
     """
     target = folder / name
     old = target.read_text(encoding="utf-8") if target.exists() else None
+    if old:
+        text = kept(old, text)
     if old == text:
         print(f"{name}: up to date")
     elif check:
@@ -200,6 +202,20 @@ def write(folder, name, text, check, again):
         write_atomically(target, text)
         print(f"{name}: written")
     return False
+
+
+def kept(old, new):
+    """The notebook `new` with the outputs of `old` in cells that give the same, or alike ones."""
+    from tutor.publish.compare import alike_outputs  # it loads scikit-image
+
+    old, new = nbformat.reads(old, as_version=4), nbformat.reads(new, as_version=4)
+    before = {cell.source: cell for cell in old.cells if "outputs" in cell}
+    for cell in new.cells:
+        committed = before.get(cell.source, {}).get("outputs")
+        if committed and committed != cell.get("outputs"):
+            if alike_outputs(committed, cell.outputs):
+                cell.outputs = committed
+    return nbformat.writes(new)
 
 
 def write_chapters(names, folder, check):
