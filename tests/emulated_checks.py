@@ -22,6 +22,7 @@ from tutor.__main__ import main
 from tutor.attention import causal_mask, decoder_mask, padding_mask
 from tutor.cache import Cache, CacheOfOne
 from tutor.check import examine
+from tutor.check.bank import exercises
 from tutor.check.exercise import evaluate as answer_of
 from tutor.commands import evaluate
 from tutor.decoding import chooser
@@ -39,7 +40,6 @@ from tutor.evaluation import (
 )
 from tutor.exchange import huggingface, llama, onnx
 from tutor.exchange.pytorch import PyTorchTransformer, from_pytorch, to_pytorch
-from tutor.exercises import exercises
 from tutor.language_model import Cache as LanguageCache
 from tutor.language_model import LanguageModel, LanguageModelConfig, stream_mask, write_on
 from tutor.modern import window_mask

@@ -17,8 +17,8 @@ from statistics import median
 import jupytext
 import nbformat
 
-from tutor.exercises import chapters as chapters_with_exercises
-from tutor.exercises import find, on_page
+from tutor.check.bank import chapters as chapters_with_exercises
+from tutor.check.bank import find, on_page
 from tutor.publish.minutes import count_words, exercise_minutes, prose, reading_minutes
 
 ROOT = Path(__file__).resolve().parents[1]

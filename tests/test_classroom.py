@@ -8,8 +8,8 @@ import pytest
 from nbformat.v4 import new_code_cell
 
 from tutor import build
+from tutor.check.bank import of_chapter
 from tutor.check.exercise import EXPLAIN
-from tutor.exercises import of_chapter
 from tutor.publish import classroom
 
 pytest.importorskip("nbgrader", reason="pip install -r tests/requirements.txt brings nbgrader")

@@ -1,6 +1,7 @@
 """The house has floors: an import goes down, or along the floor, and never in a circle."""
 
 import ast
+import re
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -14,11 +15,9 @@ FLOORS = (  # from the ground up
     "attention positions encoder decoder transformer modern record trace devices proof text check",
     "cache ensemble decoding evaluation language_model views figures",
     "translator training",
-    "exchange models exercises museum publish",
+    "exchange models museum publish",
     "commands __main__ build check.__main__",
 )
-# The machine knows no exercise; it opens the bank when somebody asks for one by name.
-LAZY = ("tutor.check", "tutor.exercises")
 
 
 def modules(folder=PACKAGE):
@@ -52,11 +51,7 @@ def imports(source, there):
 
 def graph():
     there = modules()
-    arrows = {name: imports(path.read_text("utf-8"), there) for name, path in there.items()}
-    importer, imported = LAZY
-    assert imported in arrows[importer]
-    arrows[importer] = arrows[importer] - {imported}
-    return arrows
+    return {name: imports(path.read_text("utf-8"), there) for name, path in there.items()}
 
 
 def floor(module):
@@ -81,6 +76,13 @@ def upward(arrows):
 
 def test_every_import_goes_down():
     assert upward(graph()) == []
+
+
+def test_what_a_learner_reads_imports_nothing_of_what_makes_the_course():
+    """`check` reads the bank as data."""
+    pages = sorted((PACKAGE.parent / "notebooks" / "source").glob("*.md"))
+    for path in (*modules().values(), *pages):
+        assert not re.search(r"^ *(from|import) course\b", path.read_text("utf-8"), re.M), path
 
 
 def test_nothing_imports_in_a_circle():

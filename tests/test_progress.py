@@ -11,9 +11,9 @@ import pytest
 
 from tutor import check
 from tutor.check import words
+from tutor.check.bank import exercises
 from tutor.check.exercise import EXPLAIN, PREDICT, Exercise
 from tutor.check.progress import LINE, NAME, _here, _said
-from tutor.exercises import exercises
 
 SAMPLE = Exercise(
     name="three", chapter="02", section="In code", kind=PREDICT, title="Three", goal="Go.",

@@ -15,10 +15,10 @@ import nbformat
 import pytest
 
 from tutor import build
+from tutor.check.bank import of_chapter
 from tutor.check.examine import trouble_with
 from tutor.check.exercise import EXPLAIN, MEND, WRITE, evaluate
 from tutor.check.guard import Unnamed
-from tutor.exercises import of_chapter
 from tutor.publish import report
 
 pytest.importorskip("nbgrader", reason="pip install -r tests/requirements.txt brings nbgrader")

@@ -15,7 +15,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from tutor import exercises
+from tutor.check import bank
 from tutor.commands import streams
 from tutor.publish.alone import write_alone
 from tutor.publish.classroom import write_course
@@ -130,7 +130,7 @@ def add_chapters(parser):
         "chapters",
         nargs="*",
         type=chapter,
-        default=exercises.chapters(),
+        default=bank.chapters(),
         metavar="CHAPTER",
         help="such as 02 (default: every chapter)",
     )
@@ -138,7 +138,7 @@ def add_chapters(parser):
 
 def chapter(number):
     """A chapter that has exercises, as a command line names it."""
-    if number not in exercises.chapters():
+    if number not in bank.chapters():
         raise argparse.ArgumentTypeError(f"there are no exercises for {number}")
     return number
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import nbformat
 
+from tutor.check.bank import of_chapter
 from tutor.check.exercise import EXPLAIN
-from tutor.exercises import of_chapter
 from tutor.publish import classroom
 from tutor.publish.exercises import page_of
 

@@ -17,8 +17,8 @@ An explanation is compared by the learner (explain.py). Tries and hints are coun
 learner's own (progress.py), which `check.progress()` shows.
 What is compared is plain data (plain.py). For grading, an `Apart` (apart.py) takes the place of
 `run_guarded`: a process behind a fence (confine.py).
-The exercises themselves are in `tutor.exercises`. `python -m tutor.check --audit` puts all of them
-to the test.
+The exercises themselves are texts in `course/exercises` (bank.py). `python -m tutor.check --audit`
+puts all of them to the test.
 """
 
 from tutor.check import explain, words
@@ -90,7 +90,7 @@ class Check:
 
     def way_out(self):
         """Where the solution is."""
-        from tutor.exercises import on_page
+        from tutor.check.bank import on_page
 
         chapter = self.exercise.chapter
         if self.exercise.name in on_page(chapter):
@@ -119,7 +119,7 @@ def print_lines(lines):
 
 def progress():
     """What you tried and solved: print it, or let it stand last in a notebook's cell."""
-    from tutor.exercises import chapters, on_page, order
+    from tutor.check.bank import chapters, on_page, order
 
     return Overview({chapter: (on_page(chapter), order(chapter)) for chapter in chapters()})
 
@@ -127,7 +127,7 @@ def progress():
 def __getattr__(name):
     if name.startswith("_"):
         raise AttributeError(name)
-    from tutor.exercises import find  # the bank is opened when somebody asks for an exercise
+    from tutor.check.bank import find  # the bank is opened when somebody asks for an exercise
 
     try:
         return Check(find(name))
@@ -136,6 +136,6 @@ def __getattr__(name):
 
 
 def __dir__():
-    from tutor.exercises import places
+    from tutor.check.bank import places
 
     return [*__all__, *places()]

@@ -27,7 +27,7 @@ import cloudpickle
 from IPython.core.inputtransformer2 import TransformerManager
 from torch import nn
 
-from tutor.check import guard
+from tutor.check import bank, guard
 from tutor.check.confine import confine, leave_checks_to_the_judge
 from tutor.check.exercise import Exercise, run_cell
 from tutor.check.guard import ChangedInPlace, Outcome, Raised, Trouble, run_guarded
@@ -188,8 +188,8 @@ def known_by_name(function):
 
 def travels_as_code(thing):
     """Whether a function or class is one of those that the other process does not have."""
-    module = f"{thing.__module__}." if getattr(thing, "__module__", None) else ""
-    return any(module.startswith(f"{m}.") for m in cloudpickle.list_registry_pickle_by_value())
+    module = getattr(thing, "__module__", None)
+    return module == bank.MODULE or module in cloudpickle.list_registry_pickle_by_value()
 
 
 @contextlib.contextmanager

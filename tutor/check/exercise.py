@@ -1,5 +1,6 @@
 """What an exercise is made of, and how its code becomes an answer."""
 
+import ast
 import itertools
 import linecache
 from collections.abc import Callable
@@ -20,7 +21,7 @@ from tutor import check
 """
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Exercise:
     """One exercise: what the learner reads, what is right, and what people get wrong.
 
@@ -101,9 +102,16 @@ _numbers = itertools.count()
 def evaluate(exercise, code):
     """Run the code of a cell and return what it defines under the exercise's name."""
     namespace = {"__name__": "answer"}
-    exec(SETUP + exercise.setup, namespace)
+    set_up(exercise, namespace)
     run_cell(code, namespace)
     return namespace[exercise.name]
+
+
+def set_up(exercise, namespace):
+    """Run what stands before an answer, but for the lines that only show something."""
+    tree = ast.parse(SETUP + exercise.setup)
+    tree.body = [node for node in tree.body if not isinstance(node, ast.Expr)]
+    exec(compile(tree, "<setup>", "exec"), namespace)
 
 
 def run_cell(code, namespace):

@@ -479,19 +479,18 @@ def silence():
 def watched_calls(functions, called):
     """Add to the set `called` the names of those functions that are called meanwhile."""
     watched = {}
-    for f in functions:
+    for f in filter(None, functions):
         name = getattr(f, "__name__", "_")
         if isinstance(f, type):
             f = vars(f).get("__init__", f)  # an inherited one is called for other classes too
         elif hasattr(f, "__code__"):
             name = f.__qualname__  # that of built-in functions is no name to tell
-        watched[getattr(f, "__code__", f)] = name
+        watched[id(getattr(f, "__code__", f))] = name  # an equal one may be the answer's own
 
     def look(frame, event, argument):
-        if event == "call" and frame.f_code in watched:
-            called.add(watched[frame.f_code])
-        elif event == "c_call":
-            called.update(name for function, name in watched.items() if function is argument)
+        code = {"call": frame.f_code, "c_call": argument}.get(event, look)
+        if id(code) in watched:
+            called.add(watched[id(code)])
 
     before = sys.getprofile(), threading.getprofile()
     sys.setprofile(look)

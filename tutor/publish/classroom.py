@@ -11,8 +11,8 @@ import re
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from tutor.check.bank import find, of_chapter, places
 from tutor.check.exercise import EXPLAIN, SETUP
-from tutor.exercises import find, of_chapter, places
 from tutor.publish.exercises import exercise_text, page_of, title_of
 from tutor.publish.notebooks import scrub, write_atomically
 

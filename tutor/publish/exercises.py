@@ -1,6 +1,6 @@
 """The exercises of a chapter as two notebooks: one with blanks, one solved and executed.
 
-`tutor/exercises/chapter_NN` becomes `notebooks/exercises/NN_name.ipynb`, which is not executed, and
+`course/exercises/<slug>` becomes `notebooks/exercises/NN_name.ipynb`, which is not executed, and
 `notebooks/solutions/NN_name.ipynb`, which is.
 """
 
@@ -11,8 +11,8 @@ from urllib.parse import quote
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from tutor.check.bank import of_chapter
 from tutor.check.exercise import EXPLAIN, MEND, PREDICT, SETUP, TEST, WRITE
-from tutor.exercises import of_chapter
 from tutor.publish.notebooks import NOTEBOOKS, BuildError, execute, scrub, write
 
 ASKED = {

@@ -10,17 +10,15 @@ import shutil
 import tempfile
 from pathlib import Path
 
-import cloudpickle
 from nbformat.v4 import new_output
 from nbformat.v4.nbbase import validate
 
-import tutor.exercises
-from tutor.check import Check, apart
+from tutor.check import Check, apart, bank
 from tutor.check.apart import Apart, MissingName
+from tutor.check.bank import find, places
 from tutor.check.examine import trouble_with
 from tutor.check.exercise import EXPLAIN
 from tutor.check.guard import NOT_WRITTEN, Trouble, Unnamed
-from tutor.exercises import find, places
 
 OUTPUT = 10_000_000  # characters that a cell may show
 DEAD = "This cell ended the kernel: it leaves the program, crashes it, or takes too much memory."
@@ -39,14 +37,12 @@ del os, tempfile, torch, tutor, confine, leave_checks_to_the_judge
 """
 
 apart.PRELOADED.append("tutor.evaluation")  # it takes a second to load
-# The bank is opened here alone, so its functions travel as code, without its files.
-cloudpickle.register_pickle_by_value(tutor.exercises)
 
 
 def closed_folders(course=None):
     """What nobody may read while a student's code runs: solutions, and the course's other work."""
-    solutions = Path(tutor.__file__).parents[1] / "notebooks" / "solutions"
-    closed = [*tutor.exercises.__path__, solutions]
+    solutions = Path(__file__).parents[2] / "notebooks" / "solutions"
+    closed = [bank.folder(), solutions]
     if course:
         private = "source", "submitted", "autograded", "feedback", "gradebook.db"
         closed += [course / name for name in private]

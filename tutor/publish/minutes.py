@@ -5,7 +5,7 @@ import re
 
 import jupytext
 
-from tutor.exercises import chapters, find, of_chapter, on_page
+from tutor.check.bank import chapters, find, of_chapter, on_page
 from tutor.publish.notebooks import NOTEBOOKS, select
 
 WORDS_A_MINUTE = 160

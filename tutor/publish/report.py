@@ -15,10 +15,10 @@ from statistics import median
 
 import nbformat
 
+from tutor.check.bank import of_chapter
 from tutor.check.exercise import EXPLAIN
 from tutor.check.guard import Unnamed
 from tutor.check.progress import LINE
-from tutor.exercises import of_chapter
 from tutor.publish.exercises import page_of, title_of
 from tutor.publish.notebooks import BuildError, write_atomically
 

@@ -4,8 +4,8 @@ import re
 
 from mdit_py_plugins.anchors.index import slugify
 
+from tutor.check.bank import find, of_chapter, on_page
 from tutor.check.exercise import EXPLAIN
-from tutor.exercises import find, of_chapter, on_page
 from tutor.museum import EXHIBITS, verdicts
 from tutor.publish.exercises import ASKED, page_of, title_of
 from tutor.publish.notebooks import NOTEBOOKS

@@ -3,7 +3,7 @@
 import re
 import shutil
 
-from tutor import exercises
+from tutor.check.bank import chapters as chapters_with_exercises
 from tutor.publish import page
 from tutor.publish.exercises import title_of
 from tutor.publish.notebooks import NOTEBOOKS
@@ -32,7 +32,7 @@ def write_sources(folder):
         shutil.copy(path, folder / EXTRA / "notebooks")
     for path in (NOTEBOOKS / "exercises").glob("*.ipynb"):
         shutil.copy(path, folder / EXTRA / "exercises")
-    bank.write_exercises(exercises.chapters(), folder / "exercises")
+    bank.write_exercises(chapters_with_exercises(), folder / "exercises")
     bank.write_exhibits(folder / "museum")
     reference.write_reference(trees, folder / "reference")
     write_examples(folder / "examples")

@@ -1,0 +1,212 @@
+"""Are the checks themselves right? Each is given the whole bank of right and wrong answers."""
+
+import argparse
+import itertools
+import json
+import math
+import sys
+import time
+from unittest.mock import ANY
+
+import torch
+
+from tutor.check.bank import chapters, find, places
+from tutor.check.examine import SEED, alike, draw, openness, put_plainly, trouble_with
+from tutor.check.exercise import EXPLAIN, PREDICT, TEST, evaluate
+from tutor.check.guard import Outcome, Unnamed, attempt
+from tutor.commands import streams
+
+ZERO = ("slipped", "unnamed", "rejected", "blank_passes", "ambiguous", "silent", "too_few")
+COUNTS = ("exercises", "wrong_answers", "alternatives", "mutants", "generic", "coincidences", *ZERO)
+ONE_IN = 15  # of the wrong answers may be told no more than numbers
+
+
+def trials(exercise):
+    """Yield (sort, number, code, words): every piece of code that an exercise brings along.
+
+    The sorts: "blank", "solution", "right", "wrong"; `words` are what a message must hold.
+    """
+    yield "blank", 0, exercise.stub, ""
+    yield "solution", 0, exercise.solution, ""
+    for number, code in enumerate(exercise.right):
+        yield "right", number, code, ""
+    for number, (code, words) in enumerate(exercise.wrong.items()):
+        yield "wrong", number, code, words
+
+
+def verdict(exercise, sort, code, words, hidden=False):
+    """The count of the audit that this trial belongs to, None if all is well, and the Trouble."""
+    trouble = trouble_with(exercise, evaluate(exercise, code), hidden=hidden)
+    if sort in ("solution", "right"):
+        return trouble and "rejected", trouble
+    if trouble is None:
+        return "blank_passes" if sort == "blank" else "slipped", trouble
+    return None if words.lower() in str(trouble).lower() else "unnamed", trouble
+
+
+def behaviours(exercise):
+    """(message, Outcomes in all cases) of what is right, whose message is None, and of each
+    mistake."""
+    if exercise.kind == PREDICT:
+        right = exercise.reference
+        values = [(None, right), *exercise.mistakes]
+        return [(message, [Outcome(put_plainly(value, right))]) for message, value in values]
+    cases = draw(exercise, SEED)
+    return [
+        (message, [attempt(exercise, function, case) for case in cases])
+        for message, function in [(None, exercise.reference), *exercise.mistakes]
+    ]
+
+
+def same(ones, others, tolerance):
+    """Whether two lists of Outcomes are one behaviour, and leave as much open.
+
+    Of what says by itself what it equals, only ANY can be compared.
+    """
+    return all(
+        openness(a.value) == openness(b.value)
+        and can_be_compared(a.value)
+        and can_be_compared(b.value)
+        and alike(a, b, tolerance)
+        for a, b in zip(ones, others, strict=True)
+    )
+
+
+def can_be_compared(value):
+    if isinstance(value, list | tuple):
+        return all(map(can_be_compared, value))
+    return value is ANY or not openness(value)
+
+
+def ambiguous(exercise, known):
+    """Yield the pairs of messages of which the cases cannot tell which is meant."""
+    for (one, ours), (other, theirs) in itertools.combinations(known, 2):
+        if one != other and same(ours, theirs, exercise.tolerance):
+            yield one or "what is right", other
+
+
+def too_few(exercise):
+    """Yield what there is too little of."""
+    sizes = {
+        "wrong answers": (len(exercise.wrong), 3),
+        "right answers besides the solution": (len(exercise.right), 2 * (exercise.kind != PREDICT)),
+        "twins": (len(exercise.twins), 2 * (exercise.kind == TEST)),
+        "mutants": (len(exercise.mutants), 4 * (exercise.kind == TEST)),
+        "hints of more than 20 characters": (sum(len(hint) > 20 for hint in exercise.hints), 3),
+    }
+    for what, (there, wanted) in sizes.items():
+        if there < wanted:
+            yield f"{there} {what}, at least {wanted} are wanted"
+
+
+def silent(exercise, told):
+    """The messages that stand in nothing that a program of the bank is told."""
+    ours = [message for message, _ in (*exercise.mistakes, *exercise.properties)]
+    ours += [message for _, message in exercise.misconceptions]
+    return [m for m in dict.fromkeys(ours) if not any(m in said for said in told)]
+
+
+def coincidences(exercise, known):
+    """Yield, of an exercise whose results are numbers, the mistakes whose number two others make
+    together: by the sum of what they go wrong, or by the sum of their numbers."""
+    (_, right), *mistakes = known
+    right = numbers_in([outcome.value for outcome in right])
+    rows = {message: numbers_in([o.value for o in outcomes]) for message, outcomes in mistakes}
+    rows = {
+        message: row for message, row in rows.items() if row and right and len(row) == len(right)
+    }
+
+    def equal(*pair):
+        return all(map(lambda a, b: math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9), *pair))
+
+    for (one, ours), (other, theirs) in itertools.combinations(rows.items(), 2):
+        for third, row in rows.items():
+            if third in (one, other):
+                continue
+            if equal([a + b - r for a, b, r in zip(ours, theirs, right, strict=True)], row):
+                yield f"both of ({one}) ({other}) give what ({third}) gives"
+            elif equal([a + b for a, b in zip(ours, theirs, strict=True)], row):
+                yield f"the sum of ({one}) ({other}) is what ({third}) gives"
+
+
+def numbers_in(value):
+    """The numbers of a result, in lists or alone, as one list; [] if it holds anything else."""
+    if isinstance(value, torch.Tensor) and value.numel() == 1:
+        value = value.item()
+    if isinstance(value, list | tuple):
+        parts = [numbers_in(item) for item in value]
+        return sum(parts, []) if all(parts) else []
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return [value] if is_number and math.isfinite(value) else []
+
+
+def audit(chosen, say=print, messages=False):
+    """Run the whole bank of these exercises, say what is amiss, and return the counts.
+
+    messages: also say what each wrong answer is told.
+    """
+    counts = dict.fromkeys(COUNTS, 0)
+    slowest = (0.0, "")
+    for exercise in chosen:
+        counts["exercises"] += 1
+        counts["wrong_answers"] += len(exercise.wrong)
+        counts["alternatives"] += len(exercise.right)
+        counts["mutants"] += len(exercise.mutants)
+        told = []
+        for sort, number, code, words in trials(exercise):
+            start = time.perf_counter()
+            amiss, trouble = verdict(exercise, sort, code, words)
+            slowest = max(slowest, (time.perf_counter() - start, exercise.name))
+            told.append(str(trouble))
+            if messages and sort in ("blank", "wrong"):
+                say(f"---- {exercise.name}, {sort} {number}\n{code.strip()}\n>> {trouble}")
+            if amiss:
+                counts[amiss] += 1
+                say(f"{exercise.name}, {sort} {number}: {amiss}; the message was: {trouble}")
+            if sort == "wrong" and isinstance(trouble, Unnamed):
+                counts["generic"] += 1
+                say(f"{exercise.name}, {sort} {number}: generic; the message was: {trouble}")
+        for message in silent(exercise, told):
+            counts["silent"] += 1
+            say(f"{exercise.name}: no program of the bank is told: {message}")
+        if exercise.kind not in (TEST, EXPLAIN):
+            known = behaviours(exercise)
+            for one, other in ambiguous(exercise, known):
+                counts["ambiguous"] += 1
+                say(f"{exercise.name}: ambiguous, ({one}) and ({other})")
+            for words in coincidences(exercise, known):
+                counts["coincidences"] += 1
+                say(f"{exercise.name}: coincidence, {words}")
+        for words in too_few(exercise):
+            counts["too_few"] += 1
+            say(f"{exercise.name}: {words}")
+    if not enough_named(counts):
+        say(f"{counts['generic']} wrong answers are told only numbers; one in {ONE_IN} may be")
+    say(f"slowest check: {slowest[0]:.2f} s ({slowest[1]})")
+    return counts
+
+
+def enough_named(counts):
+    """Whether at most one wrong answer in fifteen gets a message that names no mistake."""
+    return counts["generic"] * ONE_IN <= counts["wrong_answers"]
+
+
+def main(arguments=None):
+    streams.prepare()
+    parser = argparse.ArgumentParser(prog="python -m tutor.check", description=__doc__)
+    parser.add_argument("--audit", action="store_true", required=True, help="run the whole bank")
+    parser.add_argument("--messages", action="store_true", help="print what each is told")
+    parser.add_argument("chapters", nargs="*", help="such as 02 (default: every chapter)")
+    options = parser.parse_args(arguments)
+    unknown = set(options.chapters) - set(chapters())
+    if unknown:
+        parser.error(f"there are no exercises for {', '.join(sorted(unknown))}")
+    wanted = options.chapters or chapters()
+    chosen = [find(name) for name, chapter in places().items() if chapter in wanted]
+    counts = audit(chosen, messages=options.messages)
+    print(json.dumps(counts))
+    return 1 if any(counts[key] for key in ZERO) or not enough_named(counts) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
