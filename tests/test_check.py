@@ -1076,9 +1076,7 @@ def test_exceptions_can_be_what_is_wanted():
     def refuse(X):
         raise ValueError("no")
 
-    exercise = make(
-        reference=refuse, mistakes=(("You go on.", lambda X: X),), text="Raise ValueError."
-    )
+    exercise = make(reference=refuse, mistakes=(("You go on.", lambda X: X),), raises="ValueError")
     assert examine(exercise, refuse_otherwise) is None
     assert examine(exercise, lambda X: X).startswith("You go on.")
     assert "must raise ValueError" in examine(exercise, lambda X: 0)

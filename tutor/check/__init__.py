@@ -23,9 +23,9 @@ puts all of them to the test.
 
 from tutor.check import explain, words
 from tutor.check import progress as kept
-from tutor.check.examine import examine
+from tutor.check.examine import examine, trouble_with
 from tutor.check.exercise import EXPLAIN, TEST, Exercise
-from tutor.check.guard import BLANK
+from tutor.check.guard import NotWritten
 from tutor.check.overview import Overview
 
 __all__ = ["Check", "Exercise", "examine", "progress"]
@@ -54,11 +54,11 @@ class Check:
         if answer is MISSING:
             wrong = f"Hand over your answer, as in check.{exercise.name}({exercise.name})."
         else:
-            wrong = examine(exercise, answer, hidden=hidden)
+            wrong = trouble_with(exercise, answer, hidden=hidden)
         if wrong and grade:
-            raise AssertionError(wrong)
+            raise AssertionError(str(wrong))
         print(f"Not yet. {wrong}" if wrong else self.praise())
-        if not grade and answer is not MISSING and not (wrong or "").startswith(BLANK):
+        if not grade and answer is not MISSING and not isinstance(wrong, NotWritten):
             right = wrong is None and exercise.kind != EXPLAIN
             print_lines(kept.tried(exercise, right))
 

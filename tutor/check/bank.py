@@ -30,7 +30,7 @@ from tutor.check.exercise import KINDS, PREDICT, Exercise, edited, evaluate, run
 
 WHOLE = ("place", "difficulty", "importance", "minutes")
 ASKED = ("section", "kind", "title", "goal", *WHOLE)
-OPTIONS = {"gradient": bool, "draws": bool, "tolerance": float, "on_page": bool}
+OPTIONS = {"gradient": bool, "draws": bool, "tolerance": float, "on_page": bool, "raises": str}
 NEEDED = ("Hints", "Stub", "Solution")
 SECTIONS = (*NEEDED, "Setup", "Because", "Cases", "Right", "Mistakes", "Wrong")
 SECTIONS += ("Points", "Misconceptions", "Rubric")
@@ -132,7 +132,7 @@ def front_matter(path, lines):
             elif OPTIONS.get(key) is bool:
                 fields[key] = {"yes": True, "no": False}[value]
             elif key in OPTIONS:
-                fields[key] = float(value)
+                fields[key] = OPTIONS[key](value)
             elif key in ASKED and value:
                 fields[key] = value
             else:

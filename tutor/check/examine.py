@@ -21,6 +21,7 @@ from tutor.check.exercise import EXPLAIN, PREDICT, TEST
 from tutor.check.explain import misconception
 from tutor.check.guard import (
     ChangedInPlace,
+    NotWritten,
     Outcome,
     Raised,
     Trouble,
@@ -59,7 +60,7 @@ def trouble_with(exercise, answer, hidden=False, run=run_guarded):
         look(exercise, answer, HIDDEN_SEED if hidden else SEED, run)
     except Trouble as trouble:
         gap = guard.has_gap(answer)
-        return Trouble(guard.NOT_WRITTEN.format("...")) if gap else trouble
+        return NotWritten(guard.NOT_WRITTEN.format("...")) if gap else trouble
     return None
 
 
@@ -68,7 +69,7 @@ def look_at_words(exercise, answer, seed, run):
     if not isinstance(answer, str):
         raise Trouble(f"Write your explanation as a text in quotes; this is {a_kind(answer)}.")
     if not answer.strip():
-        raise Trouble(
+        raise NotWritten(
             f"This is not written yet: explain between the quotes, in at least {WORDS} words."
         )
     if len(re.findall(r"\w+", answer)) < WORDS:
@@ -81,7 +82,7 @@ def look_at_words(exercise, answer, seed, run):
 def look_at_prediction(exercise, answer, seed, run):
     """A value is right, or a known wrong guess, or neither; what is right is not told."""
     if answer is None:
-        raise Trouble("There is no prediction yet: put yours in place of None.")
+        raise NotWritten("There is no prediction yet: put yours in place of None.")
     right = put_plainly(exercise.reference, exercise.reference)
     answer, tolerance = put_plainly(plainly(answer), right), exercise.tolerance
     form = another_form(answer, right)
@@ -327,11 +328,11 @@ def expect(exercise, case, names):
     """The Outcome of the reference.
 
     Raises:
-        Trouble: the reference raises what neither the text nor the stub announces.
+        Trouble: the reference raises what the exercise does not announce.
     """
     outcome = attempt(exercise, exercise.reference, case)
     raises = isinstance(outcome.value, Raised)
-    if raises and outcome.value.kind not in exercise.text + exercise.stub:
+    if raises and outcome.value.kind != exercise.raises:
         raise Trouble(
             f"This is no mistake of yours: with {describe(names, case)}, the solution of the check "
             f"itself raises {outcome.value.said}; please report it."

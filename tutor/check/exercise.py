@@ -46,7 +46,8 @@ class Exercise:
     because: str = ""  # said after "Right."
 
     # Kinds predict, write and mend. To predict, `reference` and the mistakes are values.
-    reference: Any = None  # a callable that is right; text or stub name what it may raise
+    reference: Any = None  # a callable that is right
+    raises: str = ""  # the class of the exception that is right in some cases
     cases: Callable = lambda: [()]  # yields tuples of arguments, smallest first, freshly drawn
     # (message, a callable that makes the mistake). What it raises must say the same as the answer's
     # exception; without a message any of that class is meant, as a bare Exception means any at all.

@@ -31,7 +31,6 @@ SECONDS = 5.0  # for all cases of one check
 CHARACTERS = 20_000  # that an answer may print on one case
 TOO_LONG = "Your answer was stopped after {:.2g} seconds: is it very slow, or has a loop no end?"
 NOT_WRITTEN = "This is not written yet: put your lines in place of `{}`."
-BLANK = ("This is not written yet", "There is no prediction yet")  # so begins what is no try
 
 
 class Trouble(Exception):
@@ -40,6 +39,10 @@ class Trouble(Exception):
 
 class Unnamed(Trouble):
     """A wrong answer without a named mistake: numbers only, or an exception without a reason."""
+
+
+class NotWritten(Trouble):
+    """A blank that is still one, which is no try."""
 
 
 class ChangedInPlace(Trouble):
@@ -147,7 +150,7 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
             if str(error):
                 value = raised(error, answer)
             else:
-                raise Trouble(NOT_WRITTEN.format("raise NotImplementedError")) from None
+                raise NotWritten(NOT_WRITTEN.format("raise NotImplementedError")) from None
         except RecursionError:
             raise Trouble("Your answer calls itself without end.") from None
         except (KeyboardInterrupt, Trouble):
@@ -155,7 +158,7 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
         except BaseException as error:
             value = raised(error, answer)
             if "ellipsis" in value.message.lower():  # a number was to be made of `...`
-                raise Trouble(NOT_WRITTEN.format("...")) from None
+                raise NotWritten(NOT_WRITTEN.format("...")) from None
             if "Tensor that requires grad" in value.message:
                 raise Trouble(
                     "Gradients must flow through your answer, and NumPy knows no gradients: use "
@@ -163,7 +166,7 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
                 ) from None
         after = state()
     if value is ... or value is None and is_blank(answer):
-        raise Trouble(NOT_WRITTEN.format(gap_of(answer)))
+        raise NotWritten(NOT_WRITTEN.format(gap_of(answer)))
     if called:
         name = min(called)
         ours = name == getattr(exercise.reference, "__qualname__", "")

@@ -18,7 +18,7 @@ from tutor.check.apart import Apart, MissingName
 from tutor.check.bank import find, places
 from tutor.check.examine import trouble_with
 from tutor.check.exercise import EXPLAIN
-from tutor.check.guard import NOT_WRITTEN, Trouble, Unnamed
+from tutor.check.guard import NOT_WRITTEN, NotWritten, Trouble, Unnamed
 
 OUTPUT = 10_000_000  # characters that a cell may show
 DEAD = "This cell ended the kernel: it leaves the program, crashes it, or takes too much memory."
@@ -76,7 +76,7 @@ def tried(exercise, cells, options, closed, log):
         with Apart(cells, exercise.name, closed=closed, **options) as there:
             wrong = trouble_with(exercise, there.answer, hidden=True, run=there.run)
             if wrong and there.gap:
-                wrong = Trouble(NOT_WRITTEN.format("..."))
+                wrong = NotWritten(NOT_WRITTEN.format("..."))
             return wrong, wrong is not None and there.missing
     except Trouble as trouble:
         return trouble, isinstance(trouble, MissingName)

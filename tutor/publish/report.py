@@ -17,7 +17,7 @@ import nbformat
 
 from tutor.check.bank import of_chapter
 from tutor.check.exercise import EXPLAIN
-from tutor.check.guard import Unnamed
+from tutor.check.guard import NotWritten, Unnamed
 from tutor.check.progress import LINE
 from tutor.publish.exercises import page_of, title_of
 from tutor.publish.notebooks import BuildError, write_atomically
@@ -173,7 +173,7 @@ def became(exercise, grade, cells):
         return SOLVED, ""
     said = [output for output in check.get("outputs", []) if output.output_type == "error"]
     message = CONTROL.sub("", "".join(output.evalue for output in said)).strip()
-    if "not written yet" in message:
+    if any(output.ename == NotWritten.__name__ for output in said):
         return BLANK, ""
     named = message and all(output.ename != Unnamed.__name__ for output in said)
     return (NAMED if named else NUMBERS), what_it_says(message)[:CHARACTERS]
