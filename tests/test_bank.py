@@ -172,6 +172,12 @@ def test_a_broken_text_is_told_its_line(read, old, new, line, said):
     assert f"triple.md, line {line}: " in str(caught.value)
 
 
+def test_an_install_without_the_bank_is_told_what_to_do(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match="pip install -e"):
+        bank.folder()
+
+
 def programs():
     """(name, setup, code) of all Python in all texts."""
     for exercise in bank.exercises().values():

@@ -48,7 +48,10 @@ class TextError(ValueError):
 
 def folder():
     """Where the bank lies, found without importing it."""
-    return Path(importlib.util.find_spec("course").submodule_search_locations[0], "exercises")
+    course = importlib.util.find_spec("course")
+    if course is None:  # installed before there was one
+        raise ModuleNotFoundError("The exercises are missing: run `python -m pip install -e .`.")
+    return Path(course.submodule_search_locations[0], "exercises")
 
 
 @cache
