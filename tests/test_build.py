@@ -1,6 +1,7 @@
 """`python -m tutor.build`: same bytes twice, one sentence for a failing cell, whole files only."""
 
 import base64
+import re
 import struct
 import zlib
 
@@ -9,8 +10,8 @@ import pytest
 from nbconvert import ScriptExporter
 
 from tutor.build import main
-from tutor.publish.minutes import count_words, reading_minutes
-from tutor.publish.notebooks import scrub, strip_png_text
+from tutor.publish.minutes import count_words, reading_minutes, write_maps
+from tutor.publish.notebooks import NOTEBOOKS, scrub, strip_png_text
 
 TEXT = """# A page
 
@@ -176,3 +177,19 @@ def test_minutes_are_counted(capsys):
     assert reading_minutes(page, "02") > 10  # what its reader writes on the page
     assert main(["minutes", "00"]) == 0
     assert "00_start_here: " in capsys.readouterr().out
+
+
+def test_pages_and_minutes_are_written_wherever_they_stand(tmp_path):
+    ours, names = NOTEBOOKS.parent, ["README.md", "course/pages.txt"]
+    names += [f"notebooks/{chapter}.ipynb" for chapter in ("00_start_here", "04_the_encoder")]
+    names += [str(path.relative_to(ours)) for path in NOTEBOOKS.glob("source/*.md")]
+    for name in names:
+        text = (ours / name).read_text(encoding="utf-8")
+        text = re.sub(r"(\*\*Time\*\*) .*? (minutes to read)", r"\1 1000 \2", text)
+        text = re.sub(r"(\.ipynb\) \|[^|\n]*\|) \d+ \| [\d–]+ \|", r"\1 7 | 7 |", text)
+        text = text.replace("05_the_decoder\n", "")
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    write_maps(tmp_path)
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (ours / name).read_bytes(), name

@@ -20,10 +20,22 @@ from tutor.commands import streams
 from tutor.publish.alone import write_alone
 from tutor.publish.classroom import write_course
 from tutor.publish.exercises import write_exercises
-from tutor.publish.minutes import print_minutes
+from tutor.publish.minutes import print_minutes, write_maps
 from tutor.publish.notebooks import NOTEBOOKS, BuildError, need_clone, write_chapters
 from tutor.publish.report import write_report
 from tutor.publish.site.write import write_site
+
+
+def build_chapters(options):
+    if options.folder == NOTEBOOKS and not options.check:
+        write_maps()
+    return write_chapters(options.names, options.folder, options.check)
+
+
+def build_exercises(options):
+    if not options.check:
+        write_maps()
+    return write_exercises(options.chapters, options.check)
 
 
 def chapters_parser():
@@ -47,7 +59,7 @@ def chapters_parser():
         action="store_true",
         help="write nothing; name the notebooks that a build would change, and exit with 1 if any",
     )
-    parser.set_defaults(run=lambda o: write_chapters(o.names, o.folder, o.check))
+    parser.set_defaults(run=build_chapters)
     return parser
 
 
@@ -60,7 +72,7 @@ def exercises_parser():
     parser.add_argument(
         "--check", action="store_true", help="write nothing; exit with 1 if a notebook would change"
     )
-    parser.set_defaults(run=lambda o: write_exercises(o.chapters, o.check))
+    parser.set_defaults(run=build_exercises)
     return parser
 
 

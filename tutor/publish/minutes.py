@@ -6,7 +6,7 @@ import re
 import jupytext
 
 from tutor.check.bank import chapters, find, of_chapter, on_page
-from tutor.publish.notebooks import NOTEBOOKS, select
+from tutor.publish.notebooks import NOTEBOOKS, select, write_atomically
 
 WORDS_A_MINUTE = 160
 SECONDS_A_LINE = 5
@@ -14,6 +14,8 @@ MINUTES_A_PROMPT = 1
 PROMPT = re.compile(
     r"\*\*(?:Predict|Guess|By hand|Question|Before you read on|Ask yourself|Think|Try)\b"
 )
+TIME = re.compile(r"(\*\*Time\*\* )\d+ minutes to read(?:, \d+ minutes for the exercises)?")
+ROW = re.compile(r"(\((?:notebooks/)?(\w+)\.ipynb\) \|[^|\n]*\| )\d+ \| (?:\d+|–) \|")
 FOLD = re.compile(r"<details>.*?</details>", re.S)
 
 
@@ -59,6 +61,31 @@ def exercise_minutes(chapter):
     if chapter not in chapters():
         return 0
     return sum(exercise.minutes for exercise in of_chapter(chapter))
+
+
+def write_maps(root=NOTEBOOKS.parent):
+    """Write what the texts say of each other: the list of the pages, and the minutes of each."""
+    folder, told = root / "notebooks", {}
+    for source in select([], folder):
+        read = reading_minutes(jupytext.read(source, fmt="md:myst"), source.stem[:2])
+        told[source.stem] = read, exercise_minutes(source.stem[:2])
+
+    def row(found):
+        read, exercises = told[found[2]]
+        return f"{found[1]}{read} | {exercises or '–'} |"
+
+    changed = {root / "course" / "pages.txt": "".join(f"{name}\n" for name in told)}
+    for path in (root / "README.md", *folder.glob("source/*.md"), *folder.glob("*.ipynb")):
+        text = ROW.sub(row, path.read_text(encoding="utf-8"))
+        if path.stem in told:
+            read, exercises = told[path.stem]
+            more = f", {exercises} minutes for the exercises" if exercises else ""
+            text = TIME.sub(rf"\g<1>{read} minutes to read{more}", text)
+        changed[path] = text
+    for path, text in changed.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            write_atomically(path, text)
+            print(f"{path.relative_to(root)}: written")
 
 
 def print_minutes(names):
