@@ -4,19 +4,29 @@ import argparse
 import itertools
 import json
 import math
+import re
 import sys
 import time
 from unittest.mock import ANY
 
 import torch
 
-from tutor.check.bank import chapters, find, places
+from tutor.check.bank import chapters, find, folder, places
 from tutor.check.examine import SEED, alike, draw, openness, put_plainly, trouble_with
 from tutor.check.exercise import EXPLAIN, PREDICT, TEST, evaluate
 from tutor.check.guard import Outcome, Unnamed, attempt
 from tutor.commands import streams
 
-ZERO = ("slipped", "unnamed", "rejected", "blank_passes", "ambiguous", "silent", "too_few")
+ZERO = {
+    "slipped": "wrong answers that pass",
+    "unnamed": "wrong answers that are not told the words that they should be",
+    "rejected": "right answers that do not pass",
+    "blank_passes": "stubs that pass",
+    "ambiguous": "pairs of mistakes that no case tells apart: add a case in which they differ",
+    "silent": "messages that no program is told",
+    "too_few": "numbers of answers or hints that are too small",
+    "no_section": "sections that the chapter's page does not have, letter by letter",
+}
 COUNTS = ("exercises", "wrong_answers", "alternatives", "mutants", "generic", "coincidences", *ZERO)
 ONE_IN = 15  # of the wrong answers may be told no more than numbers
 
@@ -99,6 +109,13 @@ def too_few(exercise):
             yield f"{there} {what}, at least {wanted} are wanted"
 
 
+def has_section(exercise):
+    """Whether the page of an exercise has the heading that it names."""
+    sources = folder().parents[1] / "notebooks" / "source"
+    pages = [path.read_text(encoding="utf-8") for path in sources.glob(f"{exercise.chapter}_*.md")]
+    return any(re.search(rf"^##+ {re.escape(exercise.section)}$", page, re.M) for page in pages)
+
+
 def silent(exercise, told):
     """The messages that stand in nothing that a program of the bank is told."""
     ours = [message for message, _ in (*exercise.mistakes, *exercise.properties)]
@@ -176,7 +193,10 @@ def audit(chosen, say=print, messages=False):
                 say(f"{exercise.name}: ambiguous, ({one}) and ({other})")
             for words in coincidences(exercise, known):
                 counts["coincidences"] += 1
-                say(f"{exercise.name}: coincidence, {words}")
+                say(f"{exercise.name}: only a note, {words}")
+        if not has_section(exercise):
+            counts["no_section"] += 1
+            say(f"{exercise.name}: its page has no heading “{exercise.section}”")
         for words in too_few(exercise):
             counts["too_few"] += 1
             say(f"{exercise.name}: {words}")
@@ -196,16 +216,25 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m tutor.check", description=__doc__)
     parser.add_argument("--audit", action="store_true", required=True, help="run the whole bank")
     parser.add_argument("--messages", action="store_true", help="print what each is told")
-    parser.add_argument("chapters", nargs="*", help="such as 02 (default: every chapter)")
+    parser.add_argument("names", nargs="*", help="chapters, as 02, or exercises (default: all)")
     options = parser.parse_args(arguments)
-    unknown = set(options.chapters) - set(chapters())
-    if unknown:
-        parser.error(f"there are no exercises for {', '.join(sorted(unknown))}")
-    wanted = options.chapters or chapters()
-    chosen = [find(name) for name, chapter in places().items() if chapter in wanted]
+    try:
+        unknown = set(options.names) - {*chapters(), *places()}
+        if unknown:
+            parser.error(f"there are no exercises for {', '.join(sorted(unknown))}")
+        wanted = {*options.names} or {*chapters()}
+        chosen = [find(name) for name, at in places().items() if wanted & {name, at}]
+    except ValueError as error:  # a text of the bank
+        print(error, file=sys.stderr)
+        return 1
     counts = audit(chosen, messages=options.messages)
+    bad = {key: words for key, words in ZERO.items() if counts[key]}
+    for key, words in bad.items():
+        print(f"{key}: {counts[key]} {words}")
+    passed = not bad and enough_named(counts)
+    print("All is well." if passed else "Not all is well.")
     print(json.dumps(counts))
-    return 1 if any(counts[key] for key in ZERO) or not enough_named(counts) else 0
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":

@@ -155,13 +155,14 @@ def test_a_block_holds_several_predictions(read):
         ("goal: Go.\n", "", 10, "the field goal is missing"),
         ("minutes: 3", "minutes: soon", 9, "'minutes: soon' is no field of an exercise"),
         ("kind: write", "kind: sing", 11, "kind is one of predict, write"),
-        ("# Because", "# Becuase", 37, "'Becuase' is no section"),
+        ("# Because", "# Becuase", 37, "'Becuase' stands twice, or is none of ('Hints'"),
         ("# Wrong", "# Right", 84, "stands twice"),
         ("# Hints", "Hints", 87, "the section Hints is missing"),
         ("`return Y + X` ->", "`return Z + X` ->", 64, "'return Z + X' stands 0 times"),
         ("- `return Y + X` -> `return Y`", "- `return Y + X`", 64, "edits are written"),
         ("```diff right 1", "```diff right 2", 77, "neither `python` nor"),
         ("-    return Y + X\n", "-    return Y - X\n", 55, "stands 0 times"),
+        ("- stub: ", "- right 4: ", 65, "there is no 'right 4' here, only ['stub', '', 'right 1']"),
         ("is a text\n", "", 86, "words stand here, and a program"),
         ("    yield (2,)", "    yield (2,", 43, "this fails: SyntaxError"),
     ],
@@ -170,6 +171,14 @@ def test_a_broken_text_is_told_its_line(read, old, new, line, said):
     with pytest.raises(TextError, match=re.escape(said)) as caught:
         read((old, new))
     assert f"triple.md, line {line}: " in str(caught.value)
+
+
+def test_two_texts_with_one_place_are_told(read, monkeypatch, tmp_path):
+    read(("", ""))
+    (tmp_path / "the_encoder" / "other.md").write_text(TEXT, encoding="utf-8")
+    monkeypatch.setattr(bank, "folder", lambda: tmp_path)
+    with pytest.raises(TextError, match=r"triple.md, line 2: other has this place, too"):
+        bank.texts("04")
 
 
 def test_an_install_without_the_bank_is_told_what_to_do(monkeypatch):

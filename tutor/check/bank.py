@@ -67,25 +67,28 @@ def chapters():
 
 
 def texts(chapter):
-    """(place, name, whether it is on the page, path) of each exercise of a chapter, in order."""
+    """(whether it is on the page, path) of each exercise of a chapter, in order."""
     slug = {number: slug for slug, number in pages().items()}[chapter]
-    found = []
-    for path in (folder() / slug).glob("*.md"):
+    found = {}
+    for path in sorted((folder() / slug).glob("*.md")):
         fields, _ = front_matter(path, path.read_text(encoding="utf-8").splitlines())
-        found.append((fields["place"], path.stem, fields.get("on_page", False), path))
-    return sorted(found)
+        at = fields.get("on_page", False), fields["place"]
+        if at in found:
+            raise TextError(path, 2, f"{found[at].stem} has this place, too; take another.")
+        found[at] = path
+    return [(on, path) for (on, _), path in sorted(found.items())]
 
 
 @cache
 def order(chapter):
     """The names of the exercises in a chapter's exercise notebook, in order."""
-    return tuple(name for _, name, on, _ in texts(chapter) if not on)
+    return tuple(path.stem for on, path in texts(chapter) if not on)
 
 
 @cache
 def on_page(chapter):
     """The names of the exercises that the reader writes on the chapter's page."""
-    return tuple(name for _, name, on, _ in texts(chapter) if on)
+    return tuple(path.stem for on, path in texts(chapter) if on)
 
 
 @cache
@@ -106,7 +109,7 @@ def find(name):
     if name not in places():
         near = get_close_matches(name, places(), n=1, cutoff=0)[0]
         raise KeyError(f"There is no exercise {name!r}; the nearest name is {near!r}.")
-    return read(next(path for _, own, _, path in texts(places()[name]) if own == name))
+    return read(next(path for _, path in texts(places()[name]) if path.stem == name))
 
 
 def of_chapter(chapter):
@@ -194,7 +197,7 @@ def sections(path, lines, start):
         if fence is None and line.startswith("# "):
             now = line[2:]
             if now not in SECTIONS or now in found:
-                raise TextError(path, number, f"{now!r} is no section, or stands twice.")
+                raise TextError(path, number, f"{now!r} stands twice, or is none of {SECTIONS}.")
             found[now] = (number + 1, [])
         else:
             found[now][1].append(line)
@@ -298,7 +301,9 @@ def whole(path, line, how, code, bases):
     if language == "edit":
         head, _, rest = code.replace("\n", " ").partition("`")
         base, pairs = head.strip(" :"), EDIT.findall(f"`{rest}")
-        if base in bases and pairs and not EDIT.sub("", f"`{rest}").strip(" ,"):
+        if base not in bases:
+            raise TextError(path, line, f"there is no {base!r} here, only {[*bases]}.")
+        if pairs and not EDIT.sub("", f"`{rest}").strip(" ,"):
             return changed(path, line, bases[base], pairs)
         raise TextError(path, line, "edits are written `old` -> `new`, with commas.")
     if language != "diff" or base not in bases:
