@@ -22,7 +22,7 @@ ZERO = {
     "unnamed": "wrong answers that are not told the words that they should be",
     "rejected": "right answers that do not pass",
     "blank_passes": "stubs that pass",
-    "ambiguous": "pairs of mistakes that no case tells apart: add a case in which they differ",
+    "ambiguous": "pairs of mistakes that no case tells apart: add a case, or give them one message",
     "silent": "messages that no program is told",
     "too_few": "numbers of answers or hints that are too small",
     "no_section": "sections that the chapter's page does not have, letter by letter",
@@ -176,13 +176,13 @@ def audit(chosen, say=print, messages=False):
             slowest = max(slowest, (time.perf_counter() - start, exercise.name))
             told.append(str(trouble))
             if messages and sort in ("blank", "wrong"):
-                say(f"---- {exercise.name}, {sort} {number}\n{code.strip()}\n>> {trouble}")
+                say(f"---- {exercise.name}, {sort} {number + 1}\n{code.strip()}\n>> {trouble}")
             if amiss:
                 counts[amiss] += 1
-                say(f"{exercise.name}, {sort} {number}: {amiss}; the message was: {trouble}")
+                say(f"{exercise.name}, {sort} {number + 1}: {amiss}; the message was: {trouble}")
             if sort == "wrong" and isinstance(trouble, Unnamed):
                 counts["generic"] += 1
-                say(f"{exercise.name}, {sort} {number}: generic; the message was: {trouble}")
+                say(f"{exercise.name}, {sort} {number + 1}: generic; the message was: {trouble}")
         for message in silent(exercise, told):
             counts["silent"] += 1
             say(f"{exercise.name}: no program of the bank is told: {message}")
@@ -201,7 +201,10 @@ def audit(chosen, say=print, messages=False):
             counts["too_few"] += 1
             say(f"{exercise.name}: {words}")
     if not enough_named(counts):
-        say(f"{counts['generic']} wrong answers are told only numbers; one in {ONE_IN} may be")
+        say(
+            f"{counts['generic']} wrong answers are told no mistake by name, one in {ONE_IN} may "
+            "be: write a message for them under Mistakes"
+        )
     say(f"slowest check: {slowest[0]:.2f} s ({slowest[1]})")
     return counts
 

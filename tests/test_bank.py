@@ -76,6 +76,7 @@ mistakes = [(f"That is {n} times.", lambda X, n=n: n * X) for n in (7, 8)]
 You doubled.
 - `return Y + X` -> `return Y`
 - stub: `raise NotImplementedError` -> `return 2 * X`
+- right 1
 
 You
 cubed.
@@ -126,9 +127,9 @@ def test_a_text_becomes_an_exercise(read):
     assert triple.hints == ("Count on your fingers.", "Add.", "Multiply.")
     assert triple.right == ("def triple(X):\n    return 3 * X\n",)
     programs = [evaluate(triple, code) for code in triple.wrong]
-    assert [program(4) for program in programs] == [8, 8, 64, 6, 6, "6"]
+    assert [program(4) for program in programs] == [8, 8, 12, 64, 6, 6, "6"]
     assert [said for said, _ in triple.mistakes] == [
-        "You doubled.", "You doubled.", "You cubed.", *["You added, and then you halved."] * 2,
+        *["You doubled."] * 3, "You cubed.", *["You added, and then you halved."] * 2,
         "That is 7 times.", "That is 8 times.",
     ]  # fmt: skip
     assert examine(triple, lambda X: X + X).startswith("You doubled.\n")
@@ -156,14 +157,14 @@ def test_a_block_holds_several_predictions(read):
         ("minutes: 3", "minutes: soon", 9, "'minutes: soon' is no field of an exercise"),
         ("kind: write", "kind: sing", 11, "kind is one of predict, write"),
         ("# Because", "# Becuase", 37, "'Becuase' stands twice, or is none of ('Hints'"),
-        ("# Wrong", "# Right", 84, "stands twice"),
-        ("# Hints", "Hints", 87, "the section Hints is missing"),
+        ("# Wrong", "# Right", 85, "stands twice"),
+        ("# Hints", "Hints", 88, "the section Hints is missing"),
         ("`return Y + X` ->", "`return Z + X` ->", 64, "'return Z + X' stands 0 times"),
         ("- `return Y + X` -> `return Y`", "- `return Y + X`", 64, "edits are written"),
-        ("```diff right 1", "```diff right 2", 77, "neither `python` nor"),
+        ("```diff right 1", "```diff right 2", 78, "neither `python` nor"),
         ("-    return Y + X\n", "-    return Y - X\n", 55, "stands 0 times"),
         ("- stub: ", "- right 4: ", 65, "there is no 'right 4' here, only ['stub', '', 'right 1']"),
-        ("is a text\n", "", 86, "words stand here, and a program"),
+        ("is a text\n", "", 87, "words stand here, and a program"),
         ("    yield (2,)", "    yield (2,", 43, "this fails: SyntaxError"),
     ],
 )
@@ -177,7 +178,7 @@ def test_two_texts_with_one_place_are_told(read, monkeypatch, tmp_path):
     read(("", ""))
     (tmp_path / "the_encoder" / "other.md").write_text(TEXT, encoding="utf-8")
     monkeypatch.setattr(bank, "folder", lambda: tmp_path)
-    with pytest.raises(TextError, match=r"triple.md, line 2: other has this place, too"):
+    with pytest.raises(TextError, match=r"triple.md, line 2: other has the place 1, too; the last"):
         bank.texts("04")
 
 

@@ -13,9 +13,10 @@ A text begins with lines `key: value` between two `---`; the task follows, and t
     # Points       # Misconceptions       # Rubric       of an explanation
 
 A program is an edit of the solution, in a line `- `old` -> `new``, of several places with commas
-between them; or a fenced block: ```python holds all of it, ```diff the lines to take away (-) and
-to put in their place (+), with a line without a sign between two places. `- stub: ...`, `- right 2:
-...`, ```diff stub and ```diff right 2 edit the stub and the second right program.
+between them; `- stub: ...` and `- right 2: ...` edit the stub and the second right program, and
+`- stub` is the stub as it is. Or it is a fenced block: ```python holds all of it, ```diff (```diff
+stub, ```diff right 2) the lines to take away (-) and to put in their place (+), with a line without
+a sign between two places.
 """
 
 import ast
@@ -74,7 +75,8 @@ def texts(chapter):
         fields, _ = front_matter(path, path.read_text(encoding="utf-8").splitlines())
         at = fields.get("on_page", False), fields["place"]
         if at in found:
-            raise TextError(path, 2, f"{found[at].stem} has this place, too; take another.")
+            said = f"{found[at].stem} has the place {at[1]}, too; the last one taken is"
+            raise TextError(path, 2, f"{said} {max(place for on, place in found if on == at[0])}.")
         found[at] = path
     return [(on, path) for (on, _), path in sorted(found.items())]
 
@@ -167,7 +169,7 @@ def entries(lines, start):
             if not found:
                 found.append((number, [], []))
             found[-1][2].append((number, opening[2].strip(), []))
-        elif re.match(r"- (?:stub: |right \d+: )?`", line):
+        elif re.match(r"- (?:(?:stub|right \d+)(?:: `|$)|`)", line):
             if not found:
                 found.append((number, [], []))
             found[-1][2].append((number, "edit", [line[2:]]))
@@ -303,6 +305,8 @@ def whole(path, line, how, code, bases):
         base, pairs = head.strip(" :"), EDIT.findall(f"`{rest}")
         if base not in bases:
             raise TextError(path, line, f"there is no {base!r} here, only {[*bases]}.")
+        if not rest:  # as it is
+            return bases[base]
         if pairs and not EDIT.sub("", f"`{rest}").strip(" ,"):
             return changed(path, line, bases[base], pairs)
         raise TextError(path, line, "edits are written `old` -> `new`, with commas.")
