@@ -20,7 +20,7 @@ import tutor
 from tutor import Transformer, TransformerConfig, Translator, beam_search, figures, greedy, sample
 from tutor.__main__ import main
 from tutor.attention import causal_mask, decoder_mask, padding_mask
-from tutor.cache import Cache, CacheOfOne
+from tutor.cache import Cache
 from tutor.check import examine
 from tutor.check.bank import exercises
 from tutor.check.exercise import evaluate as answer_of
@@ -198,17 +198,16 @@ def test_searches(ids, norm_first):
     same(lambda *given: beam_search(*given, beams=2, max_len=6), several, ids)
 
 
-@pytest.mark.parametrize(("kind", "ids"), [(Cache, IDS), (CacheOfOne, IDS[1:2])])
-def test_caches(kind, ids):
+def test_caches():
     @torch.no_grad()
     def steps(model, ids):
-        cache = kind(model, ids, beams=2)
+        cache = Cache(model, ids, beams=2)
         Z = [cache.step(ids.new_full((len(ids), 2), token)) for token in (BOS, 5, 6)]
         cache.follow(ids.new_tensor([[1, 1]] * len(ids)))
         cache.keep(torch.arange(len(ids), device=ids.device))
         return Z, cache.step(ids[:, :2]), cache.layers[0].K
 
-    assert on_device(same(steps, make(norm_first=True).eval(), ids))
+    assert on_device(same(steps, make(norm_first=True).eval(), IDS))
 
 
 def test_record_trace_and_views(tokenizer):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytorch_twins import random_ids, small_model
 
 from tutor import decoding
-from tutor.cache import Cache, CacheOfOne
+from tutor.cache import Cache
 from tutor.decoding import (
     Hypothesis,
     Pool,
@@ -20,7 +20,6 @@ from tutor.decoding import (
     keep_top_p,
     length_penalty,
     most_probable,
-    open_cache,
     sample,
     settled,
     tokens_to_keep,
@@ -104,18 +103,15 @@ def assert_same_hypotheses(ours, theirs):
 # ---- the cache
 
 
-@pytest.mark.parametrize("Kind", [Cache, CacheOfOne])
 @given(SEEDS, st.booleans(), st.sampled_from(["sinusoidal", "learned"]), st.sampled_from([1, 4]))
 @settings(max_examples=25)
-def test_cached_logits_equal_uncached_ones_at_every_step(Kind, seed, norm_first, kind, beams):
+def test_cached_logits_equal_uncached_ones_at_every_step(seed, norm_first, kind, beams):
     model = small_model(seed, norm_first=norm_first, positions=kind, d_k=4, d_v=5)
     generator = torch.Generator().manual_seed(seed)
     source = random_ids(seed, 3, 5, 11)
-    if Kind is CacheOfOne:
-        source = source[seed % 3 :][:1]  # with padding or without
     written = torch.full((len(source), beams, 1), BOS)  # (N, beams, t)
     with torch.no_grad():
-        cache = Kind(model, source, beams)
+        cache = Cache(model, source, beams)
         for _ in range(6):
             E = cache.step(written[..., -1])  # (N, beams, vocabulary)
             whole = model(source.repeat_interleave(beams, 0), written.flatten(0, 1))[:, -1]
@@ -145,17 +141,6 @@ def test_the_cache_shares_the_source_among_beams_and_says_what_it_holds():
         "Cache of 2 layers, tokens written: 13, K (2, 3, 39, 4), memory_K (2, 3, 5, 4), "
         "mask (2, 1, 3, 39)"
     )
-
-
-def test_only_a_sentence_alone_in_a_model_that_nobody_watches_takes_the_short_way():
-    def kind(model, N=1):
-        return type(open_cache(model, random_ids(0, N, 5, 11)))
-
-    model, watched, changed = small_model(), small_model(), small_model()
-    watched.decoder.layers[1].cross_attention.attention.weights.register_forward_hook(print)
-    changed.decoder.layers[0].feed_forward.feed_forward[1] = torch.nn.GELU()
-    assert kind(model) is CacheOfOne
-    assert {kind(model, N=2), kind(watched), kind(changed)} == {Cache}
 
 
 # ---- the searches

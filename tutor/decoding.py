@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 
 from tutor.attention import PAD
-from tutor.cache import Cache, CacheOfOne, untouched
+from tutor.cache import Cache
 from tutor.ensemble import CacheOfSeveral, Ensemble
 from tutor.text.tokenizer import BOS, EOS
 
@@ -34,11 +34,10 @@ def length_penalty(length, alpha):
 
 
 def open_cache(model, source_ids, beams=1):
-    """A Cache, or for one sentence a CacheOfOne if no part of the model is watched or changed."""
+    """A Cache of the model, or one of several for an Ensemble."""
     if isinstance(model, Ensemble):
         return CacheOfSeveral([open_cache(each, source_ids, beams) for each in model.models])
-    alone = len(source_ids) == 1 and untouched(model)
-    return (CacheOfOne if alone else Cache)(model, source_ids, beams)
+    return Cache(model, source_ids, beams)
 
 
 def limits(model, source_ids, max_len):
