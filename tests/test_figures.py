@@ -7,7 +7,6 @@ import runpy
 import lab
 import matplotlib.pyplot as plt
 import numpy as np
-import pictures
 import pytest
 import torch
 from house_rules import ROOT
@@ -18,6 +17,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from tutor.figures import maps, page
+from tutor.publish import compare as pictures
 
 DRAW = runpy.run_path(str(ROOT / "images" / "draw.py"))
 
