@@ -12,7 +12,15 @@ from unittest.mock import ANY
 import torch
 
 from tutor.check.bank import chapters, find, folder, places
-from tutor.check.examine import SEED, alike, draw, openness, put_plainly, trouble_with
+from tutor.check.examine import (
+    SEED,
+    alike,
+    draw,
+    openness,
+    outcome_of_mistake,
+    put_plainly,
+    trouble_with,
+)
 from tutor.check.exercise import EXPLAIN, PREDICT, TEST, evaluate
 from tutor.check.guard import Outcome, Unnamed, attempt
 from tutor.commands import streams
@@ -38,9 +46,9 @@ def trials(exercise):
     """
     yield "blank", 0, exercise.stub, ""
     yield "solution", 0, exercise.solution, ""
-    for number, code in enumerate(exercise.right):
+    for number, code in enumerate(exercise.right, start=1):
         yield "right", number, code, ""
-    for number, (code, words) in enumerate(exercise.wrong.items()):
+    for number, (code, words) in enumerate(exercise.wrong.items(), start=1):
         yield "wrong", number, code, words
 
 
@@ -62,9 +70,10 @@ def behaviours(exercise):
         values = [(None, right), *exercise.mistakes]
         return [(message, [Outcome(put_plainly(value, right))]) for message, value in values]
     cases = draw(exercise, SEED)
-    return [
-        (message, [attempt(exercise, function, case) for case in cases])
-        for message, function in [(None, exercise.reference), *exercise.mistakes]
+    right = [attempt(exercise, exercise.reference, case) for case in cases]
+    return [(None, right)] + [
+        (message, [outcome_of_mistake(exercise, number, SEED, *at) for at in enumerate(cases)])
+        for number, (message, _) in enumerate(exercise.mistakes)
     ]
 
 
@@ -110,10 +119,12 @@ def too_few(exercise):
 
 
 def has_section(exercise):
-    """Whether the page of an exercise has the heading that it names."""
+    """Whether the page of an exercise has the heading that it names; True outside a clone."""
     sources = folder().parents[1] / "notebooks" / "source"
     pages = [path.read_text(encoding="utf-8") for path in sources.glob(f"{exercise.chapter}_*.md")]
-    return any(re.search(rf"^##+ {re.escape(exercise.section)}$", page, re.M) for page in pages)
+    return not sources.is_dir() or any(
+        re.search(rf"^##+ {re.escape(exercise.section)}$", page, re.M) for page in pages
+    )
 
 
 def silent(exercise, told):
@@ -176,13 +187,13 @@ def audit(chosen, say=print, messages=False):
             slowest = max(slowest, (time.perf_counter() - start, exercise.name))
             told.append(str(trouble))
             if messages and sort in ("blank", "wrong"):
-                say(f"---- {exercise.name}, {sort} {number + 1}\n{code.strip()}\n>> {trouble}")
+                say(f"---- {exercise.name}, {sort} {number}\n{code.strip()}\n>> {trouble}")
             if amiss:
                 counts[amiss] += 1
-                say(f"{exercise.name}, {sort} {number + 1}: {amiss}; the message was: {trouble}")
+                say(f"{exercise.name}, {sort} {number}: {amiss}; the message was: {trouble}")
             if sort == "wrong" and isinstance(trouble, Unnamed):
                 counts["generic"] += 1
-                say(f"{exercise.name}, {sort} {number + 1}: generic; the message was: {trouble}")
+                say(f"{exercise.name}, {sort} {number}: generic; the message was: {trouble}")
         for message in silent(exercise, told):
             counts["silent"] += 1
             say(f"{exercise.name}: no program of the bank is told: {message}")

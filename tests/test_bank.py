@@ -76,7 +76,6 @@ mistakes = [(f"That is {n} times.", lambda X, n=n: n * X) for n in (7, 8)]
 You doubled.
 - `return Y + X` -> `return Y`
 - stub: `raise NotImplementedError` -> `return 2 * X`
-- right 1
 
 You
 cubed.
@@ -99,6 +98,9 @@ You added, and then you halved.
 
 is a text
 - right 1: `3 * X` -> `"6"`
+
+not written
+- stub
 """
 
 
@@ -126,10 +128,11 @@ def test_a_text_becomes_an_exercise(read):
     assert triple.text == "Write `triple`." and triple.because == "So it is."
     assert triple.hints == ("Count on your fingers.", "Add.", "Multiply.")
     assert triple.right == ("def triple(X):\n    return 3 * X\n",)
-    programs = [evaluate(triple, code) for code in triple.wrong]
-    assert [program(4) for program in programs] == [8, 8, 12, 64, 6, 6, "6"]
+    *programs, last = [evaluate(triple, code) for code in triple.wrong]
+    assert list(triple.wrong)[-1] == triple.stub and callable(last)
+    assert [program(4) for program in programs] == [8, 8, 64, 6, 6, "6"]
     assert [said for said, _ in triple.mistakes] == [
-        *["You doubled."] * 3, "You cubed.", *["You added, and then you halved."] * 2,
+        "You doubled.", "You doubled.", "You cubed.", *["You added, and then you halved."] * 2,
         "That is 7 times.", "That is 8 times.",
     ]  # fmt: skip
     assert examine(triple, lambda X: X + X).startswith("You doubled.\n")
@@ -157,14 +160,14 @@ def test_a_block_holds_several_predictions(read):
         ("minutes: 3", "minutes: soon", 9, "'minutes: soon' is no field of an exercise"),
         ("kind: write", "kind: sing", 11, "kind is one of predict, write"),
         ("# Because", "# Becuase", 37, "'Becuase' stands twice, or is none of ('Hints'"),
-        ("# Wrong", "# Right", 85, "stands twice"),
-        ("# Hints", "Hints", 88, "the section Hints is missing"),
+        ("# Wrong", "# Right", 84, "stands twice"),
+        ("# Hints", "Hints", 90, "the section Hints is missing"),
         ("`return Y + X` ->", "`return Z + X` ->", 64, "'return Z + X' stands 0 times"),
         ("- `return Y + X` -> `return Y`", "- `return Y + X`", 64, "edits are written"),
-        ("```diff right 1", "```diff right 2", 78, "neither `python` nor"),
+        ("```diff right 1", "```diff right 2", 77, "neither `python` nor"),
         ("-    return Y + X\n", "-    return Y - X\n", 55, "stands 0 times"),
         ("- stub: ", "- right 4: ", 65, "there is no 'right 4' here, only ['stub', '', 'right 1']"),
-        ("is a text\n", "", 87, "words stand here, and a program"),
+        ("is a text\n", "", 85, "words stand here, and a program"),
         ("    yield (2,)", "    yield (2,", 43, "this fails: SyntaxError"),
     ],
 )

@@ -155,37 +155,29 @@ def front_matter(path, lines):
 
 
 def entries(lines, start):
-    """[(line, words, [(line, how, code)])]: text, and the fenced blocks below it."""
-    found, fence = [], None
+    """[(line, words, [(line, how, code)])]: text, and the edits and fenced blocks below it."""
+    found, fence = [(start, [], [])], None
     for number, line in enumerate(lines, start=start):
-        opening = re.match(r"(`{3,})(.*)", line)
-        if fence:
-            if line == fence:
-                fence = None
-            else:
-                found[-1][2][-1][2].append(line)
+        opening, blocks = re.match(r"(`{3,})(.*)", line), found[-1][2]
+        if fence and line != fence:
+            blocks[-1][2].append(line)
+        elif fence:
+            fence = None
         elif opening:
             fence = opening[1]
-            if not found:
-                found.append((number, [], []))
-            found[-1][2].append((number, opening[2].strip(), []))
+            blocks.append((number, opening[2].strip(), []))
         elif re.match(r"- (?:(?:stub|right \d+)(?:: `|$)|`)", line):
-            if not found:
-                found.append((number, [], []))
-            found[-1][2].append((number, "edit", [line[2:]]))
-        elif found and found[-1][2] and line.startswith("  "):
-            found[-1][2][-1][2].append(line.strip())
+            blocks.append((number, "edit", [line[2:]]))
+        elif blocks and line.startswith("  "):
+            blocks[-1][2].append(line.strip())
         elif line.strip():
-            if not found or found[-1][2]:
+            if blocks or not found[-1][1]:
                 found.append((number, [], []))
             found[-1][1].append(line.strip())
     return [
-        (
-            at,
-            " ".join(words),
-            [(n, how, "".join(f"{c}\n" for c in code)) for n, how, code in blocks],
-        )
+        (at, " ".join(words), [(n, how, "\n".join([*code, ""])) for n, how, code in blocks])
         for at, words, blocks in found
+        if words or blocks
     ]
 
 
@@ -235,8 +227,8 @@ def read(path):
         return blocks[0][2] if blocks else ""
 
     bases = {"stub": code("Stub"), "": code("Solution")}
-    for _, how, right in programs("Right"):
-        bases[f"right {len(bases) - 1}"] = whole(path, _, how, right, bases)
+    for line, how, right in programs("Right"):
+        bases[f"right {len(bases) - 1}"] = whole(path, line, how, right, bases)
     exercise = Exercise(
         name=path.stem,
         chapter=pages()[path.parent.name],

@@ -148,20 +148,26 @@ def look_at_behaviour(exercise, answer, seed, run):
 
 
 @functools.lru_cache(maxsize=1)
-def behaviours(exercise, seed):
+def outcomes_seen(exercise, seed):
     """(mistake, case) by number -> Outcome, as far as they were asked for."""
     return {}
 
 
+def outcome_of_mistake(exercise, number, seed, place, case):
+    """What a known mistake makes of a case, both also by their numbers; computed once."""
+    seen = outcomes_seen(exercise, seed)
+    if (number, place) not in seen:
+        seen[number, place] = attempt(exercise, exercise.mistakes[number][1], case)
+    return seen[number, place]
+
+
 def mistakes_that_fit(exercise, cases, outcomes, seed):
     """(how much it leaves open, message) of each known mistake that behaves the same."""
-    fitting, seen = [], behaviours(exercise, seed)
-    for number, (message, mistake) in enumerate(exercise.mistakes):
+    fitting = []
+    for number, (message, _) in enumerate(exercise.mistakes):
         left_open = 0
         for place, (case, outcome) in enumerate(zip(cases, outcomes, strict=True)):
-            if (number, place) not in seen:
-                seen[number, place] = attempt(exercise, mistake, case)
-            known = seen[number, place]
+            known = outcome_of_mistake(exercise, number, seed, place, case)
             if not alike(outcome, known, exercise.tolerance):
                 break
             left_open = max(left_open, openness(known.value))
