@@ -94,8 +94,10 @@ def test_a_formula_that_grows_late_can_be_reached(site, browser):
     """The sheet of the formulas, and its fonts, may come after they were drawn."""
     page, held = browser.new_page(viewport=site_walk.PHONE), []
     page.route("**/katex.min.css", lambda route: held.append(route))
-    page.goto((site / "notebooks/09_reading_attention.html").as_uri(), wait_until="commit")
-    page.wait_for_function("!document.querySelector('.tex:not(:has(.katex))')")
+    with page.expect_request("**/katex.min.css"):
+        page.goto((site / "notebooks/09_reading_attention.html").as_uri(), wait_until="commit")
+    page.wait_for_function("""document.querySelector("div.tex .katex")
+        && !document.querySelector(".tex:not(:has(.katex))")""")
     held[0].continue_()
     page.wait_for_function("""[...document.styleSheets].some((s) => s.href?.includes("katex"))
         && document.fonts.status === "loaded"
