@@ -1,0 +1,1 @@
+"""What makes the course that `tutor` teaches: exercises, museum, notebooks, site, grading."""

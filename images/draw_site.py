@@ -1,6 +1,6 @@
 """Draw site.png, the picture of the site in the README: python images/draw_site.py SITE.
 
-SITE is a folder that `python -m tutor.build site` wrote. Needs Chromium, and playwright and Pillow
+SITE is a folder that `python -m course.build site` wrote. Needs Chromium, and playwright and Pillow
 from tests/requirements.txt.
 """
 

@@ -45,7 +45,7 @@ def pytest_terminal_summary(terminalreporter):
     import nbformat
     from house_rules import NOTEBOOKS, comparison
 
-    from tutor.publish.compare import by_pixels, pictures
+    from course.build.compare import by_pixels, pictures
 
     notebooks = [nbformat.read(path, as_version=4) for path in sorted(NOTEBOOKS.glob("*.ipynb"))]
     counts = [comparison(notebook) for notebook in notebooks]

@@ -1,7 +1,7 @@
 """The rules of the house that a machine can hold, one function each.
 
 A rule takes a `Page` and returns one sentence for every place that breaks it, none for a good page.
-Cells are counted from 0, all kinds together, as in the error messages of `tutor.build`.
+Cells are counted from 0, all kinds together, as in the error messages of `course.build`.
 """
 
 import ast
@@ -17,9 +17,9 @@ from statistics import median
 import jupytext
 import nbformat
 
+from course.build.minutes import count_words, exercise_minutes, prose, reading_minutes
 from tutor.check.bank import chapters as chapters_with_exercises
 from tutor.check.bank import find, on_page
-from tutor.publish.minutes import count_words, exercise_minutes, prose, reading_minutes
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
@@ -93,9 +93,9 @@ def same_as_text(page: Page) -> list[str]:
     )
     for i, (cell, wanted) in enumerate(zip(here, there, strict=False)):
         if cell != wanted:
-            return [f"cell {i} differs from the text; run python -m tutor.build {page.name}"]
+            return [f"cell {i} differs from the text; run python -m course.build {page.name}"]
     if len(here) != len(there):
-        return [f"{len(here)} cells, but {len(there)} in the text; run python -m tutor.build"]
+        return [f"{len(here)} cells, but {len(there)} in the text; run python -m course.build"]
     return []
 
 
@@ -180,7 +180,7 @@ def space_after_folds(page: Page) -> list[str]:
 def folded(page: Page) -> list[str]:
     """A cell with the tag `hide-input` is folded in JupyterLab too."""
     return [
-        f"cell {i} has the tag hide-input and is not folded; build it with python -m tutor.build"
+        f"cell {i} has the tag hide-input and is not folded; build it with python -m course.build"
         for i, cell in page.cells("code")
         if ("hide-input" in tags(cell))
         != (cell.metadata.get("jupyter", {}).get("source_hidden") is True)
@@ -246,7 +246,7 @@ def length(page: Page) -> list[str]:
 
 
 def minutes(page: Page) -> list[str]:
-    """The opening cell names the minutes that `python -m tutor.build minutes` computes."""
+    """The opening cell names the minutes that `python -m course.build minutes` computes."""
     wanted = f"{reading_minutes(page.notebook, page.chapter)} minutes to read, "
     if exercise_minutes(page.chapter):
         wanted += f"{exercise_minutes(page.chapter)} minutes for the exercises, "
@@ -330,7 +330,7 @@ def small(page: Page) -> list[str]:
     if size >= MAX_BYTES:
         said.append(f"the notebook takes {size:,} bytes, at most {MAX_BYTES:,}")
     if "widgets" in page.notebook.metadata:
-        said.append("the notebook carries widget state; build it with python -m tutor.build")
+        said.append("the notebook carries widget state; build it with python -m course.build")
     return said
 
 
@@ -552,10 +552,11 @@ def definitions(source: str) -> dict[str, str]:
 
 @cache
 def package_definitions() -> dict[str, dict[str, str]]:
-    """Public name -> {file: code without docstrings}; command lines and exercises teach nothing."""
+    """Public name -> {file: code without docstrings}; command lines teach nothing."""
     found: dict[str, dict[str, str]] = {}
-    for path in sorted((ROOT / "tutor").rglob("*.py")):
-        if path.name in ("__main__.py", "build.py") or {"commands", "exercises"} & {*path.parts}:
+    paths = [*(ROOT / "tutor").rglob("*.py"), *(ROOT / "course" / "museum").rglob("*.py")]
+    for path in sorted(paths):
+        if path.name == "__main__.py" or "commands" in path.parts:
             continue
         for name, code in definitions(path.read_text(encoding="utf-8")).items():
             found.setdefault(name, {})[path.relative_to(ROOT).as_posix()] = code

@@ -6,7 +6,7 @@ import lab
 import numpy as np
 import torch
 
-from tutor.publish.page import bundle, weights
+from tutor.exchange.page import bundle, weights
 from tutor.text.tokenizer import BOS
 
 ASK = "([method, ...args]) => model[method](...args)"

@@ -4,7 +4,7 @@ from itertools import zip_longest
 
 from nbval.plugin import IPyNbCell
 
-from tutor.publish.compare import alike, differences, pictures, states
+from course.build.compare import alike, differences, pictures, states
 
 compare_texts = IPyNbCell.compare_outputs
 

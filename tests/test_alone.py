@@ -15,10 +15,10 @@ from nbclient import NotebookClient
 from PIL import Image
 
 import tutor
-from tutor.build import main
-from tutor.publish import alone
-from tutor.publish.notebooks import BuildError
-from tutor.publish.site.chapters import with_tools
+from course.build import alone
+from course.build.__main__ import main
+from course.build.notebooks import BuildError
+from course.site.chapters import with_tools
 
 COLAB = "https://colab.research.google.com/github/owner/name/blob/alone/"
 BINDER = "https://mybinder.org/v2/gh/owner/name/HEAD?labpath=notebooks%2F"
@@ -115,9 +115,9 @@ def test_the_address_has_one_place(tmp_path, monkeypatch):
 
 def test_the_head_of_a_page_of_the_site_opens_its_notebook(monkeypatch):
     path = NOTEBOOKS / "05_the_decoder.ipynb"
-    monkeypatch.setattr("tutor.publish.alone.repository", lambda: None)
+    monkeypatch.setattr("course.build.alone.repository", lambda: None)
     assert "Colab" not in with_tools("# 05\n\nText", path)
-    monkeypatch.setattr("tutor.publish.alone.repository", lambda: "owner/name")
+    monkeypatch.setattr("course.build.alone.repository", lambda: "owner/name")
     line = with_tools("# 05\n\nText", path).split("\n\n")[1]
     assert f'<a href="{COLAB}05_the_decoder.ipynb">Open in Colab</a>' in line
     assert f'<a href="{BINDER}05_the_decoder.ipynb">Launch on Binder</a>' in line

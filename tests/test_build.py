@@ -1,4 +1,4 @@
-"""`python -m tutor.build`: same bytes twice, one sentence for a failing cell, whole files only."""
+"""`python -m course.build`: same bytes twice, one sentence for a failing cell, whole files only."""
 
 import base64
 import re
@@ -9,9 +9,9 @@ import nbformat
 import pytest
 from nbconvert import ScriptExporter
 
-from tutor.build import main
-from tutor.publish.minutes import count_words, reading_minutes, write_maps
-from tutor.publish.notebooks import NOTEBOOKS, scrub, strip_png_text
+from course.build.__main__ import main
+from course.build.minutes import count_words, reading_minutes, write_maps
+from course.build.notebooks import NOTEBOOKS, scrub, strip_png_text
 
 TEXT = """# A page
 
@@ -90,8 +90,8 @@ def test_unknown_name_lists_the_texts(folder, capsys):
 )  # fmt: skip
 def test_without_a_clone_it_says_so_and_leaves_nothing(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("tutor.publish.notebooks.NOTEBOOKS", tmp_path / "notebooks")
-    monkeypatch.setattr("tutor.build.NOTEBOOKS", tmp_path / "notebooks")
+    monkeypatch.setattr("course.build.notebooks.NOTEBOOKS", tmp_path / "notebooks")
+    monkeypatch.setattr("course.build.__main__.NOTEBOOKS", tmp_path / "notebooks")
     assert main(command.split()) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert "needs the texts of the course, which only a clone of the repository has" in line

@@ -34,12 +34,13 @@ from course.audit import (
     trials,
     verdict,
 )
-from tutor import build, check
+from course.build import __main__ as build
+from course.build import exercises as notebooks
+from tutor import check
 from tutor.check import examine, guard
 from tutor.check.bank import exercises, on_page, order
 from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, TEST, WRITE, Exercise, evaluate
 from tutor.check.explain import misconception
-from tutor.publish import exercises as notebooks
 
 ALL = list(exercises().values())
 CHAPTERS = sorted({exercise.chapter for exercise in ALL})
@@ -171,7 +172,7 @@ def test_notebook_is_made_from_the_module(chapter, folder):
     there = notebooks.chapter_notebook(chapter, solved=folder == "solutions")
     nbformat.validate(here)
     cells = [[(c.cell_type, c.id, c.source, c.metadata) for c in n.cells] for n in (here, there)]
-    assert cells[0] == cells[1], f"run python -m tutor.build exercises {chapter}"
+    assert cells[0] == cells[1], f"run python -m course.build exercises {chapter}"
     assert here.metadata == there.metadata
     code = [cell for cell in here.cells if cell.cell_type == "code"]
     if folder == "exercises":

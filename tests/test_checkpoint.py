@@ -258,7 +258,8 @@ def test_nothing_is_pickled_anywhere():
     answer, the judge sends code to its process with cloudpickle; only plain data comes back.)
     """
     root = Path(__file__).parents[1]
-    sources = [path for name in ("tutor", "tests") for path in (root / name).rglob("*.py")]
+    folders = "tutor", "course", "tests"
+    sources = [path for name in folders for path in (root / name).rglob("*.py")]
     sources += [path for path in (root / "notebooks").rglob("*.md") if path.name != SHOWN]
     found = [
         f"{path.name}: {line.strip()}"

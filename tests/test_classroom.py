@@ -7,10 +7,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from tutor import build
+from course.build import __main__ as build
+from course.grading import classroom
 from tutor.check.bank import of_chapter
 from tutor.check.exercise import EXPLAIN
-from tutor.publish import classroom
 
 pytest.importorskip("nbgrader", reason="pip install -r tests/requirements.txt brings nbgrader")
 

@@ -16,8 +16,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.text import Text
 from PIL import Image
 
+from course.build import compare as pictures
 from tutor.figures import maps, page
-from tutor.publish import compare as pictures
 
 DRAW = runpy.run_path(str(ROOT / "images" / "draw.py"))
 

@@ -14,16 +14,16 @@ pytest.importorskip("cloudpickle", reason="pip install -r tests/requirements.txt
 import cloudpickle
 from torch import nn
 
+from course.grading import autograde
+from course.grading.apart import without_secrets
 from tutor.check import examine, guard
-from tutor.check.apart import without_secrets
 from tutor.check.bank import exercises, folder
 from tutor.check.exercise import EXPLAIN, PREDICT, SETUP, TEST, WRITE, Exercise, evaluate
-from tutor.publish import grading
 
 ALL = list(exercises().values())
 CHAPTERS = sorted({exercise.chapter for exercise in ALL})
 LOG = logging.getLogger(__name__)
-CLOSED = grading.closed_folders()
+CLOSED = autograde.closed_folders()
 cloudpickle.register_pickle_by_value(sys.modules[__name__])  # as the bank's
 
 
@@ -78,7 +78,8 @@ MIXES = make(
 def graded(exercise, *cells, others=()):
     """What is wrong with an answer that these cells make, None if nothing."""
     before = [SETUP, exercise.setup]
-    wrong = grading.judged(exercise, [*before, *cells], [*before, *others, *cells], 10, CLOSED, LOG)
+    cells, every = [*before, *cells], [*before, *others, *cells]
+    wrong = autograde.judged(exercise, cells, every, 10, CLOSED, LOG)
     return wrong and str(wrong)
 
 
@@ -87,7 +88,7 @@ def state():
         (torch.isclose, torch.Tensor.all, torch.Tensor.double, math.isclose),
         (torch.get_default_dtype(), torch.get_default_device(), torch.initial_seed()),
         (os.getcwd(), dict(os.environ), threading.active_count()),
-        grading.trouble_with.__code__,
+        autograde.trouble_with.__code__,
     )
 
 
@@ -143,15 +144,15 @@ PATCHES = {
         "examine.__code__ = (lambda exercise, answer, hidden=False, run=None: None).__code__"
     ),
     "run_guarded": (
-        "import tutor.check.apart as a\n"
+        "import course.grading.apart as a\n"
         "a.run_guarded = lambda *_: a.Outcome('Right.')\na.answered = lambda *_: {'value': None}"
     ),
-    "pack": "import tutor.check.apart as a\na.pack = lambda reply: b'[]'",
-    "another reply": "import tutor.check.apart as a\na.pack = lambda reply: b'{}\\n' + bytes(9)",
-    "deep reply": "import tutor.check.apart as a\na.pack = lambda reply: b'[' * 10**6 + b'\\n'",
-    "long reply": "import tutor.check.apart as a\na.pack = lambda reply: bytes(10**9)",
+    "pack": "import course.grading.apart as a\na.pack = lambda reply: b'[]'",
+    "another reply": "import course.grading.apart as a\na.pack = lambda reply: b'{}\\n' + bytes(9)",
+    "deep reply": "import course.grading.apart as a\na.pack = lambda reply: b'[' * 10**6 + b'\\n'",
+    "long reply": "import course.grading.apart as a\na.pack = lambda reply: bytes(10**9)",
     "no trouble": (
-        "import tutor.check.apart as a\n"
+        "import course.grading.apart as a\n"
         "a.packed = lambda reply: a.pack({'value': True, 'gradients': (), 'raised': 3})"
     ),
     "input transformer": (
@@ -308,7 +309,7 @@ HANGS = {
 @pytest.mark.parametrize("body", HANGS.values(), ids=HANGS)
 def test_what_hangs_is_stopped(body, monkeypatch):
     monkeypatch.setattr(guard, "SECONDS", 1.0)
-    monkeypatch.setattr("tutor.check.apart.SECONDS", 1.0)
+    monkeypatch.setattr("course.grading.apart.SECONDS", 1.0)
     assert "stopped after 1 second" in graded(ATTEND, f"def attend(Q, K, V):\n    {body}")
     assert "stopped after" in graded(ATTEND, f"if True:\n    {body}\n" + ATTEND.solution)
 
@@ -385,6 +386,6 @@ def test_a_comparison_that_fails_is_no_point_and_is_logged(monkeypatch, caplog):
     def fails(*_, **__):
         raise RuntimeError("our own mistake")
 
-    monkeypatch.setattr(grading, "trouble_with", fails)
-    assert graded(ATTEND, ATTEND.solution) == str(grading.UNJUDGED)
+    monkeypatch.setattr(autograde, "trouble_with", fails)
+    assert graded(ATTEND, ATTEND.solution) == str(autograde.UNJUDGED)
     assert "our own mistake" in caplog.text

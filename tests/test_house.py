@@ -24,7 +24,7 @@ from house_rules import SYMBOLS as SYMBOLS_FILE
 from lab import serving
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from tutor.publish.minutes import exercise_minutes
+from course.build.minutes import exercise_minutes
 
 CHAPTERS = sorted(NOTEBOOKS.glob("*.ipynb"))
 RULE = {rule.__name__: rule for rule in RULES}
@@ -322,7 +322,7 @@ def test_no_machine_paths_in_the_files(files):
 def test_package_neither_pickles_nor_loads_pickles():
     """Opening a pickle runs whatever its author wrote; safetensors and JSON cannot."""
     pickles = re.compile(r"^\s*(import|from) c?pickle\b|\btorch\.(load|save)\b", re.M)
-    sources = (ROOT / "tutor").rglob("*.py")
+    sources = [path for name in ("tutor", "course") for path in (ROOT / name).rglob("*.py")]
     assert [path for path in sources if pickles.search(path.read_text(encoding="utf-8"))] == []
 
 

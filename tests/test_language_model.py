@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from pytorch_twins import random_ids
 from torch.nn import functional as F
 
+from course.making import translation
 from tutor import EncoderLayer, causal_mask, record_attention
 from tutor.attention import PAD
 from tutor.evaluation import without_heads
 from tutor.language_model import Cache, LanguageModel, LanguageModelConfig, places_of
 from tutor.models import language
-from tutor.models.language import in_context, samples, translation
+from tutor.models.language import in_context, samples
 from tutor.proof import equal
 from tutor.text.batches import make_batch
 from tutor.text.packing import fill_rows, pack

@@ -14,9 +14,10 @@ import torch.nn.functional as F
 from torch import nn
 
 import tutor
-from tutor import modern, museum
-from tutor.museum import lazy, places
-from tutor.museum.exhibit import Page
+from course import museum
+from course.museum import lazy, places
+from course.museum.exhibit import Page
+from tutor import modern
 
 ALL = list(museum.EXHIBITS.values())
 each = pytest.mark.parametrize("exhibit", ALL, ids=[e.name for e in ALL])

@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 from page_model import PageModel, equal, logits_difference, write_page
 
 from tutor.decoding import ALPHA, EXTRA
+from tutor.exchange import vendor
+from tutor.exchange.page import HERE, MODULES, module, program
 from tutor.models import PRETRAINED, load_pretrained, small
 from tutor.models.small import load_small
-from tutor.publish import vendor
-from tutor.publish.page import HERE, MODULES, module, program
 from tutor.text.grammar import generate_pairs
 from tutor.text.normalize import APOSTROPHES, INVISIBLE, QUOTES, normalize
 from tutor.transformer import Transformer, TransformerConfig

@@ -16,9 +16,9 @@ import pytest
 from house_rules import ROOT
 from matplotlib.backends.backend_agg import RendererAgg
 
+from course.build import compare as pictures
+from course.build.notebooks import build, kept
 from tutor import figures
-from tutor.publish import compare as pictures
-from tutor.publish.notebooks import build, kept
 from tutor.views.base import STATE
 
 STEPS = np.arange(100)

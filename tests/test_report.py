@@ -14,12 +14,12 @@ import lab
 import nbformat
 import pytest
 
-from tutor import build
+from course.build import __main__ as build
+from course.grading import report
 from tutor.check.bank import of_chapter
 from tutor.check.examine import trouble_with
 from tutor.check.exercise import EXPLAIN, MEND, WRITE, evaluate
 from tutor.check.guard import Unnamed
-from tutor.publish import report
 
 pytest.importorskip("nbgrader", reason="pip install -r tests/requirements.txt brings nbgrader")
 

@@ -11,12 +11,12 @@ import nbformat
 import pytest
 import site_walk
 
+from course.build.notebooks import BuildError
+from course.site import alive, finish
+from course.site.chapters import chapters, with_pages
+from tutor.exchange import vendor
 from tutor.models import load_pretrained
 from tutor.models.small import load_small
-from tutor.publish import vendor
-from tutor.publish.notebooks import BuildError
-from tutor.publish.site import alive, finish
-from tutor.publish.site.chapters import chapters, with_pages
 from tutor.views import BeamView, JourneyView
 from tutor.views.base import View
 
@@ -27,7 +27,7 @@ STRIDE = 24  # beside the chapters, one page of so many is visited; benchmarks/s
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     pytest.importorskip("sphinx")
-    from tutor.publish.site.write import write_site
+    from course.site.write import write_site
 
     try:
         for name in vendor.PACKAGES:
@@ -316,7 +316,7 @@ def test_progress_is_remembered(site, browser):
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path):
     pytest.importorskip("sphinx")
-    from tutor.publish.site.write import write_site
+    from course.site.write import write_site
 
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(BuildError, match="holds no site"):

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from PIL import Image
 
+from course.site import alive
 from tutor import Recording, beam_search, load_pretrained, record_attention
 from tutor.attention import compute_attention_matrix, slice_vertically
 from tutor.decoding import Pool, best_of, grow, length_penalty, most_probable
-from tutor.publish.site import alive
 from tutor.text.tokenizer import BOS, EOS
 from tutor.views import (
     AttentionView,

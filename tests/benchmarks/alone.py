@@ -24,7 +24,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 
-from tutor.publish.alone import write_alone
+from course.build.alone import write_alone
 
 ROOT = Path(__file__).resolve().parents[2]
 VERSIONS = ROOT / "tests" / "colab.txt"
@@ -97,7 +97,8 @@ def bare():
 def wheel(scratch):
     """The package, packed from a copy: setuptools writes beside what it packs."""
     source = scratch / "source"
-    shutil.copytree(ROOT / "tutor", source / "tutor", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("tutor", "course"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, source)
     pip(sys.executable, "wheel", "--quiet", "--no-deps", "-w", scratch, source)

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import nbformat
 
+from course.build.exercises import page_of
+from course.grading import classroom
 from tutor.check.bank import of_chapter
 from tutor.check.exercise import EXPLAIN
-from tutor.publish import classroom
-from tutor.publish.exercises import page_of
 
 
 def nbgrader(folder, *arguments):

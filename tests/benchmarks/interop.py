@@ -10,7 +10,7 @@ Batches are those of training.py. Both sides have the same weights, embedding, l
 places of dropout; the layers alone differ. rounds.py measures: above 1 ours is the faster.
 The last line is one JSON object: worst_difference, worst_gradient_difference; training_ratio,
 encoding_ratio, each the smaller one of the two orders, with its quartiles; exhibits, those of
-`tutor.museum`.
+`course.museum`.
 """
 
 import argparse
@@ -188,13 +188,13 @@ def main():
             print(ratio.row(f"{work.__name__}, {order}"))
             measured[work].append(ratio)
 
-    museum = importlib.util.find_spec("tutor.museum")
+    museum = importlib.util.find_spec("course.museum")
     result = {
         "worst_difference": worst[0],
         "worst_gradient_difference": worst[1],
         **min(measured[train]).figures("training_ratio"),
         **min(measured[encode]).figures("encoding_ratio"),
-        "exhibits": len(importlib.import_module("tutor.museum").EXHIBITS) if museum else 0,
+        "exhibits": len(importlib.import_module("course.museum").EXHIBITS) if museum else 0,
     }
     print(json.dumps(result))
 

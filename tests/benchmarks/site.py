@@ -16,8 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from course.site.write import write_site
 from tutor.models import PRETRAINED, load_pretrained, small
-from tutor.publish.site.write import write_site
 from tutor.text.grammar import generate_pairs
 from tutor.text.multi30k import load_multi30k
 

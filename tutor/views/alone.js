@@ -1,7 +1,7 @@
 // A widget's model for a page without kernel, as much of it as a view asks for.
 
 /** state: its traits as JSON, bytes as {"base64": ...}. translator: the model that answers where a
- * kernel would (tutor/publish/page), or undefined.
+ * kernel would (tutor/exchange/page), or undefined.
  */
 function makeModel(state, translator) {
   const traits = JSON.parse(state, (_, value) =>

@@ -130,8 +130,8 @@ class View(anywidget.AnyWidget):
     def save(self, path, model=None):
         """Write the view as one HTML file that works offline and without a kernel.
 
-        model: a translator as one script, from `tutor.publish.page.program`. It makes the file 6 MB
-        larger, and answers the reader's own sentence where the view asks for one.
+        model: a translator as one script, from `tutor.exchange.page.program`. It makes the file
+        6 MB larger, and answers the reader's own sentence where the view asks for one.
         """
         if model:
             model = model.replace("</script", r"<\/script")  # nothing in it ends its script

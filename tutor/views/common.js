@@ -20,7 +20,7 @@ function hidePicture({ model, el }) {
   );
 }
 
-/** Ask the kernel, or the model of a page that has one, `model.translator` (tutor/publish/site).
+/** Ask the kernel, or the model of a page that has one, `model.translator` (course/site).
  *
  * `tell(sentence)` hears that it was asked, and if no answer can come. Returns the end of waiting.
  */

@@ -84,7 +84,7 @@ function firstTouch() {
   });
 }
 
-/** The model that runs in the page (tutor/publish/page). What the page was saved with, it need not
+/** The model that runs in the page (tutor/exchange/page). What the page was saved with, it need not
  * say; for other numbers it begins with the run that is shown. */
 function pageSource(model) {
   const { translator } = model;

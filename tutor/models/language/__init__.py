@@ -4,7 +4,7 @@
 `translation.json`: translating as a language model, against the encoder-decoder.
 `in_context.json`: a task given by examples, with the models of seed 0 beside it.
 `samples.json`: how right and how varied captions are that are drawn by several rules.
-`python -m tutor.models.language truth` makes the first again, and so on, in minutes each.
+`python -m course.making.language truth` makes the first again, and so on, in minutes each.
 """
 
 import json

@@ -1,12 +1,12 @@
 """What the changes since 2017 are worth, measured on small language models (chapter 16).
 
-`python -m tutor.models.since_2017` trains what `results.json` does not have yet and writes it after
-each row. So its rows may come from several sittings; without the file, all are trained anew. All
-models read the English of the built-in grammar, one word a token, with one budget of parameters and
-steps. `LADDER` makes one change after another; `PATIENT` rungs are trained once more, with a longer
-warm-up, and the first and the last rung at one more rate (`EDGES`). `KINDS` differ in positions and
-window alone, are trained on short texts and tested on long ones, where "far" says how much
-attention ALiBi still gives to keys further back than a text of the training was long.
+`python -m course.making.since_2017` trains what `results.json` does not have yet, and writes it
+after each row. So its rows may come from several sittings; without the file, all are trained anew.
+All models read the English of the built-in grammar, one word a token, with one budget of parameters
+and steps. `LADDER` makes one change after another; `PATIENT` rungs are trained once more, with a
+longer warm-up, and the first and the last rung at one more rate (`EDGES`). `KINDS` differ in
+positions and window alone, are trained on short texts and tested on long ones, where "far" says how
+much attention ALiBi still gives to keys further back than a text of the training was long.
 `published.json` has the sizes of models that others published.
 """
 

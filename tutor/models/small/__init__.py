@@ -3,7 +3,7 @@
 Three small ones, trained from nothing (`load_small`), and the pretrained one, taught the words of
 the corpus from three seeds (`load_taught`). Teaching moves the rows of the embedding table that the
 corpus uses and nothing else, so a taught model is the pretrained one with these rows laid over it.
-`python -m tutor.models.small` trains them again, in some minutes each on two cores. The same
+`python -m course.making.small` trains them again, in some minutes each on two cores. The same
 machine gives the same models; another one gives others, about as good.
 """
 
@@ -46,13 +46,13 @@ def load_taught(seed):
     with open_tensors(path) as file:
         if (file.metadata() or {}).get("taught") != fingerprint():
             raise ValueError(
-                f"{path} belongs to another pretrained model: run `python -m tutor.models.small`."
+                f"{path} belongs to another pretrained model: run `python -m course.making.small`."
             )
         ids, rows = file.get_tensor("ids"), file.get_tensor("rows")  # (n,), (n, d_model)
     right = ids.dtype == torch.int64 and rows.shape == (ids.numel(), table.shape[1])
     right = right and ids.dim() == 1 and ids.numel() and 0 <= ids.min() <= ids.max() < len(table)
     if not right or not rows.isfinite().all():
-        raise ValueError(f"{path} is damaged: run `python -m tutor.models.small`.")
+        raise ValueError(f"{path} is damaged: run `python -m course.making.small`.")
     with torch.no_grad():
         table[ids] = rows.to(table.dtype)
     return translator

@@ -1,0 +1,1 @@
+"""Texts and exercises become notebooks, and copies of them that open alone."""

@@ -1,0 +1,11 @@
+"""Train these translators again: `python -m course.making.small`."""
+
+import torch
+
+from tutor.models.small import FOLDER, SEEDS, save_taught, teach, train_small
+
+torch.set_float32_matmul_precision("medium")  # as those in this folder were
+for seed in SEEDS:
+    train_small(seed).save(FOLDER / f"seed{seed}", dtype=torch.float16)
+    save_taught(*teach(seed), FOLDER / f"taught{seed}.safetensors")
+    print(f"saved seed {seed}")

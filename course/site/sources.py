@@ -1,0 +1,128 @@
+"""The folder that Sphinx reads: chapters, exercises, exhibits, reference, appendices."""
+
+import re
+import shutil
+
+from course.build.exercises import title_of
+from course.build.notebooks import NOTEBOOKS
+from course.site import alive, bank, reference
+from course.site.chapters import chapters, with_pages, write_chapter
+from tutor.check.bank import chapters as chapters_with_exercises
+from tutor.exchange import page
+from tutor.exchange.vendor import fetch
+from tutor.views.base import read_file
+
+ROOT = NOTEBOOKS.parent
+PARTS = ("notebooks", "exercises", "museum", "reference", "examples")
+EXTRA, STATIC = "extra", "static"  # what Sphinx copies as it is; to the site, and to _static
+
+
+def write_sources(folder):
+    """Write all that Sphinx reads to `folder`; what `extension.py` should know of it."""
+    for part in (*PARTS, f"{EXTRA}/pictures", f"{EXTRA}/notebooks", f"{EXTRA}/exercises", STATIC):
+        (folder / part).mkdir(parents=True)
+    shutil.copytree(ROOT / "images", folder / "images", ignore=shutil.ignore_patterns("*.py"))
+    trees = reference.modules()
+    defined = reference.defined(trees)
+    built = {}
+    pictures = folder / EXTRA / "pictures"
+    for path in chapters():
+        for name in write_chapter(path, folder / "notebooks", pictures, defined):
+            built.setdefault(name, (path.stem, title_of(path.stem)))
+        shutil.copy(path, folder / EXTRA / "notebooks")
+    for path in (NOTEBOOKS / "exercises").glob("*.ipynb"):
+        shutil.copy(path, folder / EXTRA / "exercises")
+    bank.write_exercises(chapters_with_exercises(), folder / "exercises")
+    bank.write_exhibits(folder / "museum")
+    reference.write_reference(trees, folder / "reference")
+    write_examples(folder / "examples")
+    for name in ("symbols.md", "TEACHING.md"):
+        text = (NOTEBOOKS / name).read_text(encoding="utf-8")
+        (folder / "notebooks" / name).write_text(with_pages(text), encoding="utf-8")
+    (folder / "index.md").write_text(front_page(), encoding="utf-8")
+    write_static(folder / STATIC)
+    return {"built": built}
+
+
+def write_examples(folder):
+    """Write a page for each script of `examples/`."""
+    scripts = sorted((ROOT / "examples").glob("*.py"))
+    for path in scripts:
+        code = bank.code(path.read_text(encoding="utf-8").strip())
+        (folder / f"{path.stem}.md").write_text(f"# `{path.name}`\n\n{code}\n", encoding="utf-8")
+    names = "\n".join(path.stem for path in scripts)
+    (folder / "index.md").write_text(
+        f"# Examples\n\nScripts that run without this package.\n\n```{{toctree}}\n{names}\n```\n",
+        encoding="utf-8",
+    )
+
+
+def front_page():
+    """The site's first page: what it is, and the way in."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    title, lead, picture = readme.split("\n\n")[:3]
+    rows = []
+    for path in chapters():
+        text = (NOTEBOOKS / "source" / f"{path.stem}.md").read_text(encoding="utf-8")
+        question = re.search(r"^\*\*Question\.\*\* (.+)$", text, re.M)[1]
+        minutes = re.search(r"^\*\*Time\*\* (\d+) minutes", text, re.M)[1]
+        rows.append(
+            f"| [{title_of(path.stem)}](notebooks/{path.stem}.ipynb) | {question} | {minutes} |"
+        )
+    table = "\n".join(rows)
+    pages = "\n".join(f"notebooks/{path.stem}" for path in chapters())
+    return f"""\
+{title}
+
+{lead}
+
+<p class="tools"><a class="button" href="notebooks/{chapters()[0].stem}.html">Start here</a></p>
+
+{picture}
+
+Nothing here needs a server or the network: the page answers by itself. To run and change the code,
+download a chapter's notebook.
+
+| chapter | its question | minutes |
+|---|---|---|
+{table}
+
+```{{toctree}}
+:hidden:
+:caption: Chapters
+
+{pages}
+```
+
+```{{toctree}}
+:hidden:
+:caption: Beside the chapters
+
+exercises/index
+museum/index
+reference/index
+examples/index
+notebooks/symbols
+notebooks/TEACHING
+```
+"""
+
+
+def write_static(folder):
+    """Write the views' scripts and sheets, the models of the chapters' views, and what comes from
+    npm with its licence.
+    """
+    (folder / "views").mkdir()
+    for name, view in alive.classes().items():
+        (folder / "views" / f"{name}.js").write_text(alive.script(view), encoding="utf-8")
+        (folder / "views" / f"{name}.css").write_text(view._css, encoding="utf-8")
+    (folder / "views" / "alone.js").write_text(read_file("alone.js"), encoding="utf-8")
+    (folder / "model").mkdir()
+    (folder / "model" / "model.js").write_text(page.bundle(), encoding="utf-8")
+    texts = "".join(path.read_text("utf-8") for path in (folder.parent / "notebooks").iterdir())
+    for model in alive.MODELS:
+        name = alive.weights_file(model)
+        if name in texts:
+            (folder / "model" / name).write_text(page.weights(model), encoding="utf-8")
+    shutil.copy(fetch("tokenizers") / "LICENSE", folder / "model" / "LICENSE-tokenizers")
+    shutil.copytree(fetch("katex"), folder / "katex")
