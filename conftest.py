@@ -8,13 +8,31 @@ import pytest
 os.environ["TUTOR_PROGRESS"] = ""  # what a test solves is nobody's progress
 
 LONGEST = ("notebooks/07", "notebooks/15", "tests/test_check", "tests/test_classroom")
+# What trains, starts browsers, kernels or other processes, or puts the whole bank to the test.
+SLOW = (
+    "notebooks/",
+    "tests/test_check.py::test_bank",
+    "tests/test_check.py::test_few_wrong",
+    *(
+        f"tests/test_{name}.py"
+        for name in (
+            "ablation alone build classroom command_line emulated export grading huggingface "
+            "journey_browser page_model pages pictures processes recipes report resume site truth "
+            "views_browser"
+        ).split()
+    ),
+)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
-    """`pytest` alone runs all with two workers, notebooks too; a named file runs by itself."""
+    """`pytest` alone runs all with two workers, notebooks too; a named file runs by itself.
+
+    `pytest -m "not slow"` leaves out what SLOW names.
+    """
     named = [Path(str(argument).partition("::")[0]) for argument in config.args]
-    if any(p.is_dir() or p.suffix == ".ipynb" for p in named):
+    quick = "not slow" in config.option.markexpr
+    if not quick and any(p.is_dir() or p.suffix == ".ipynb" for p in named):
         config.option.nbval = True
         config.pluginmanager.import_plugin("pictures")  # tests/pictures.py
     if hasattr(config, "workerinput"):  # a worker runs what it is given
@@ -28,4 +46,7 @@ def pytest_cmdline_main(config):
 
 def pytest_collection_modifyitems(items):
     """The longest first, so that no worker waits for another in the end."""
+    for item in items:
+        if item.nodeid.startswith(SLOW):
+            item.add_marker("slow")
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
