@@ -9,6 +9,7 @@ python -m course.build class-report F  what the class of that course found hard
 python -m course.build site F       the course as a site of static files, in the folder F
 python -m course.build alone F      copies that open without the repository, in the folder F
 python -m course.build minutes      how many words and minutes each chapter has
+python -m course.build claims 04    which of a chapter's assertions hold with other seeds
 """
 
 import argparse
@@ -16,6 +17,7 @@ import sys
 from pathlib import Path
 
 from course.build.alone import write_alone
+from course.build.claims import print_claims
 from course.build.exercises import write_exercises
 from course.build.minutes import print_minutes, write_maps
 from course.build.notebooks import NOTEBOOKS, BuildError, need_clone, write_chapters
@@ -42,8 +44,8 @@ def chapters_parser():
     parser = argparse.ArgumentParser(
         prog="python -m course.build",
         description="Execute chapters (MyST Markdown) and write them as notebooks with outputs. "
-        "`exercises`, `classroom`, `class-report`, `minutes`, `site` and `alone` as the first word "
-        "do something else: see their --help.",
+        "`exercises`, `classroom`, `class-report`, `minutes`, `claims`, `site` and `alone` as the "
+        "first word do something else: see their --help.",
     )
     parser.add_argument(
         "names", nargs="*", help="beginnings of chapter names, such as 02 (default: every chapter)"
@@ -109,6 +111,24 @@ def minutes_parser():
     return parser
 
 
+def claims_parser():
+    parser = argparse.ArgumentParser(
+        prog="python -m course.build claims",
+        description="Execute chapters with other seeds and say which of their assertions hold.",
+    )
+    parser.add_argument("names", nargs="+", help="beginnings of chapter names, such as 04")
+    parser.add_argument(
+        "--seeds", type=seeds, default=range(10), help="such as 0-9 (default) or 3-3"
+    )
+    parser.set_defaults(run=lambda o: print_claims(o.names, NOTEBOOKS, o.seeds))
+    return parser
+
+
+def seeds(text):
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
 def site_parser():
     parser = argparse.ArgumentParser(
         prog="python -m course.build site",
@@ -160,6 +180,7 @@ PARSERS = {
     "classroom": classroom_parser,
     "class-report": report_parser,
     "minutes": minutes_parser,
+    "claims": claims_parser,
     "site": site_parser,
     "alone": alone_parser,
 }

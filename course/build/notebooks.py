@@ -66,8 +66,11 @@ def build(source: Path, folder: Path, timeout: int = 600) -> str:
     return nbformat.writes(notebook)
 
 
-def execute(notebook, name: str, folder: Path, timeout: int) -> None:
-    """Run all cells in a fresh kernel and store their outputs in place."""
+def execute(notebook, name: str, folder: Path, timeout: int, goes_on: bool = False) -> None:
+    """Run all cells in a fresh kernel and store their outputs in place.
+
+    goes_on: a cell that raises does not end it.
+    """
     started = []
     # The kernel chooses its own inline backend, unless the caller's environment names another.
     environment = {key: value for key, value in os.environ.items() if key != "MPLBACKEND"}
@@ -77,6 +80,7 @@ def execute(notebook, name: str, folder: Path, timeout: int) -> None:
         kernel_name="python3",
         timeout=timeout,
         record_timing=False,
+        allow_errors=goes_on,
         coalesce_streams=True,
         resources={"metadata": {"path": str(folder)}},
         on_cell_start=lambda cell, cell_index: started.append(cell_index),
