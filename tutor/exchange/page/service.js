@@ -2,7 +2,7 @@
 import { head } from "./attention.js";
 import { treeOf } from "./beam.js";
 import { beamSearch } from "./decoding.js";
-import { multiply, row, matrix } from "./matrix.js";
+import { matrix, multiply, row } from "./matrix.js";
 import { Trace } from "./trace.js";
 import { Translator } from "./translator.js";
 

@@ -9,7 +9,10 @@ const SUB_LAYERS = { self: "self_attention", cross: "cross_attention", ff: "feed
 const TOP = 12; // the most probable tokens that the facts hold for each step
 const LARGEST = 100; // more would leave the numbers of float32 behind
 
-/** The places of a model, such as "decoder.2.cross", with the sub-layer that stands there. */
+/** The places of a model, such as "decoder.2.cross", with the sub-layer that stands there.
+ *
+ * @returns {Generator<[string, any]>}
+ */
 export function* places(model) {
   for (const side of ["encoder", "decoder"])
     for (const [i, layer] of model[side].layers.entries())
@@ -42,7 +45,7 @@ export function scaleTensors(tensors, config, scales) {
     else {
       const W_O = scaled[`${prefix}.attention.W_O`].data;
       const size = W_O.length / config.num_heads;
-      const own = number === undefined ? [] : [number * size, (Number(number) + 1) * size];
+      const own = number === undefined ? [] : [Number(number) * size, (Number(number) + 1) * size];
       times(`${prefix}.attention.W_O`, factor, ...own);
     }
   }
