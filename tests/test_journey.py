@@ -7,7 +7,6 @@ import json
 import math
 from base64 import b64encode
 
-import lab
 import numpy as np
 import pytest
 import torch
@@ -267,14 +266,11 @@ globalThis.asked = (what, ...rest) => { globalThis.told = result(source[what](..
 
 
 @pytest.fixture(scope="module")
-def page():
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Debian's Chromium is not installed")
-        page = browser.new_page()
-        page.clock.install()
-        page.add_script_tag(content=JourneyView._esm.removesuffix(EXPORT) + PAGE)
-        yield page
+def page(browser):
+    page = browser.new_page()
+    page.clock.install()
+    page.add_script_tag(content=JourneyView._esm.removesuffix(EXPORT) + PAGE)
+    return page
 
 
 def test_the_source_pairs_questions_and_answers(page):

@@ -8,7 +8,7 @@ import re
 import sys
 import warnings
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
@@ -18,6 +18,7 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from page_model import PageModel, equal, logits_difference, write_page
+from site_walk import Quiet
 
 from tutor.decoding import ALPHA, EXTRA
 from tutor.exchange import page as page_package
@@ -39,14 +40,6 @@ ODD = [
     "👩‍👧 🐎", "e\u0301", "[EOS] and [PAD]", "a\u0085b\ufeffc\u00a0d\u2003e",
     "\x1c", "\ufeff", "ａ\u3000ｂ", "\x00\x7f",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Debian's Chromium is not installed")
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -96,11 +89,6 @@ def address(request):
     yield serve
     servers[0].shutdown()
     servers[0].server_close()
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
 
 
 def test_nothing_is_loaded_before_the_first_question(opened, address):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib import colormaps
 
-from course.build.node import packages
+from course.build import node
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 def commands():
     """The folder of the packages' commands."""
     try:
-        return packages() / ".bin"
+        return node.packages() / ".bin"
     except ConnectionError as error:
         pytest.skip(str(error))
 
@@ -51,3 +51,9 @@ def test_the_lock_file_names_no_host():
 def test_colours_are_those_of_the_figures():
     found = colormaps["cividis"](range(256), bytes=True)[:, :3].tobytes().hex()
     assert f'"{found}"' in (ROOT / "tutor" / "views" / "colours.js").read_text("utf-8")
+
+
+def test_without_node_is_told(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ConnectionError, match="install Node.js"):
+        node.install()

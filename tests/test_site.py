@@ -39,14 +39,6 @@ def site(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Chromium or playwright is missing")
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def address(site):
     handler = functools.partial(site_walk.Quiet, directory=site)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)

@@ -7,8 +7,8 @@ from filelock import FileLock
 
 from course.build.notebooks import NOTEBOOKS
 
-ROOT = NOTEBOOKS.parent
-PATIENCE = 300  # seconds for all packages
+REPOSITORY = NOTEBOOKS.parent
+NPM_SECONDS = 300  # for all packages
 
 
 def packages():
@@ -16,10 +16,10 @@ def packages():
 
     Raises ConnectionError where npm is missing or cannot get the packages.
     """
-    folder, lock = ROOT / "node_modules", ROOT / "package-lock.json"
+    folder, lock = REPOSITORY / "node_modules", REPOSITORY / "package-lock.json"
     known = folder / "package-lock.json"  # what is installed
-    (ROOT / "build").mkdir(exist_ok=True)
-    with FileLock(ROOT / "build" / "npm.lock"):
+    (REPOSITORY / "build").mkdir(exist_ok=True)
+    with FileLock(REPOSITORY / "build" / "npm.lock"):
         if not known.exists() or known.read_bytes() != lock.read_bytes():
             install()
             shutil.copy(lock, known)
@@ -33,8 +33,8 @@ def install():
     advice = "check the connection and npm's configuration and try again"
     command = [npm, "ci", "--silent", "--no-audit", "--no-fund", "--fetch-retries=0"]
     try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE)
+        done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, timeout=NPM_SECONDS)
     except subprocess.TimeoutExpired:
-        raise ConnectionError(f"npm got no packages in {PATIENCE} seconds: {advice}.") from None
+        raise ConnectionError(f"npm got no packages in {NPM_SECONDS} seconds: {advice}.") from None
     if done.returncode:
         raise ConnectionError(f"npm could not get the packages of package-lock.json: {advice}.")

@@ -52,6 +52,9 @@ export function scaleTensors(tensors, config, scales) {
   return scaled;
 }
 
+/** The length of each row of X (T, n). */
+const rowLengths = (X) => Array.from({ length: X.shape[0] }, (_, t) => Math.hypot(...row(X, t)));
+
 /** One translation, written greedily after the tokens `written`, and all its numbers. */
 export class Trace {
   constructor(translator, text, { written = [], scales = {} } = {}) {
@@ -155,13 +158,11 @@ export class Trace {
   /** For each place the length of each row of its `before`, `adds` and `after`. */
   lengths() {
     const lengths = {};
-    for (const place of this.sub_layers.keys())
-      lengths[place] = Object.fromEntries(
-        ["before", "adds", "after"].map((name) => {
-          const X = this.kept.get(`${place}.${name}`); // (T, d_model)
-          return [name, Array.from({ length: X.shape[0] }, (_, t) => Math.hypot(...row(X, t)))];
-        }),
-      );
+    for (const place of this.sub_layers.keys()) {
+      lengths[place] = {};
+      for (const name of ["before", "adds", "after"])
+        lengths[place][name] = rowLengths(this.kept.get(`${place}.${name}`)); // of (T, d_model)
+    }
     return lengths;
   }
 
@@ -171,10 +172,7 @@ export class Trace {
     for (const [place, { attention }] of this.sub_layers) {
       if (!attention) continue;
       const parts = this.parts(place); // (h, T, d_model)
-      heads[place] = Array.from({ length: parts.shape[0] }, (_, i) => {
-        const X = head(parts, i); // (T, d_model)
-        return Array.from({ length: X.shape[0] }, (_, t) => Math.hypot(...row(X, t)));
-      });
+      heads[place] = Array.from({ length: parts.shape[0] }, (_, i) => rowLengths(head(parts, i)));
     }
     return heads;
   }
