@@ -22,6 +22,35 @@ if workers > 1:  # in the environment for processes that tests start; here torch
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 
 
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's Chromium, through playwright."""
+    import lab
+
+    with lab.chromium() as browser:
+        if browser is None:
+            pytest.skip("Chromium or playwright is missing")
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def notebook(request, browser, tmp_path_factory):
+    """(page, watch): JupyterLab, in which `CELLS` of the test's module have run.
+
+    The first of these cells sets up, and each other one shows a view.
+    """
+    import lab
+
+    cells = request.module.CELLS
+    with lab.jupyterlab(tmp_path_factory.mktemp("lab"), cells) as address:
+        page = browser.new_page(viewport={"width": 1200, "height": 1000})
+        watch = lab.Watch(page)
+        lab.run_all(page, address)
+        page.locator(".tutor-view").nth(len(cells) - 2).wait_for()
+        yield page, watch
+        page.close()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_finish(session):
     """Run a chosen cell (`--lf`, `-k`) after all cells before it, in the order of the notebook."""

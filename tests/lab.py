@@ -6,8 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tarfile
-import tempfile
 import time
 import urllib.request
 from contextlib import contextmanager, suppress
@@ -17,6 +15,8 @@ from pathlib import Path
 import nbformat
 import psutil
 
+from course.build.node import packages
+
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -25,7 +25,6 @@ SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},  # all cells are on the page
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
-AXE = "axe-core@4.11.0"
 PATIENCE = 300  # seconds for what a busy machine does late: it ends hangs and decides nothing else
 
 
@@ -182,23 +181,11 @@ def run_all(page, address):
 
 
 def axe():
-    """The text of axe-core, from npm's registry, kept in a cache; None where npm cannot get it."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    path = Path(cache, "tutor-tests", f"{AXE}.js")
-    if not path.exists():
-        if shutil.which("npm") is None:
-            return None
-        with tempfile.TemporaryDirectory() as scratch:
-            packed = subprocess.run(
-                ["npm", "pack", AXE, "--silent"], cwd=scratch, timeout=PATIENCE, capture_output=True
-            )
-            if packed.returncode:
-                return None
-            with tarfile.open(next(Path(scratch).glob("*.tgz"))) as archive:
-                text = archive.extractfile("package/axe.min.js").read()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text)
-    return path.read_text(encoding="utf-8")
+    """The text of axe-core, or None where npm cannot get it."""
+    try:
+        return (packages() / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    except ConnectionError:
+        return None
 
 
 def violations(page, text, selector=".tutor-view"):

@@ -17,6 +17,7 @@ from torch.nn import functional as F
 
 from tutor import Transformer, TransformerConfig
 from tutor.exchange.pytorch import to_pytorch
+from tutor.trace import heads_of, sub_layers
 
 PAD = 0
 
@@ -148,3 +149,8 @@ def assert_same(run, their_run, inputs=(), modules=None):
         pairs = zip(to_pytorch(expected).parameters(), theirs.parameters(), strict=True)
         assert_equal([p.data for p, q in pairs if q.requires_grad], [q.grad for q in trained])
         assert sum(map(torch.numel, trained)) == sum(map(torch.numel, ours.parameters()))
+
+
+# The places of the small model, and their heads, as `tutor.trace` names them.
+PLACES = list(sub_layers(small_model()))
+HEADS = [head for place in PLACES for head in heads_of(small_model(), place)]

@@ -7,7 +7,6 @@ import json
 import math
 from base64 import b64encode
 
-import lab
 import numpy as np
 import pytest
 import torch
@@ -15,14 +14,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from matplotlib.text import Text
-from test_trace import HEADS, PLACES
+from pytorch_twins import HEADS, PLACES
 
 from tutor import Transformer, TransformerConfig, Translator, load_pretrained
 from tutor.decoding import greedy
 from tutor.text.tokenizer import BOS, EOS, Tokenizer
 from tutor.trace import scaled, trace
 from tutor.views import JourneyView
-from tutor.views.base import read_file
+from tutor.views.base import EXPORT
 
 TEXT = "A man is riding a white horse."
 OFF = {"decoder.1.cross.head.3": 0, "encoder.0.ff": 0.5}
@@ -252,7 +251,7 @@ PAGE = """
 globalThis.sent = [];
 globalThis.handlers = new Set();
 globalThis.answer = (content, buffers) => handlers.forEach((hear) => hear(content, buffers));
-globalThis.source = makeSource({
+globalThis.source = tutorView.makeSource({
   send: (content) => {
     if (content.begin?.text === "throw") throw new Error("Disposed.");
     sent.push(content);
@@ -267,15 +266,11 @@ globalThis.asked = (what, ...rest) => { globalThis.told = result(source[what](..
 
 
 @pytest.fixture(scope="module")
-def page():
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Debian's Chromium is not installed")
-        page = browser.new_page()
-        page.clock.install()
-        script = read_file("common.js") + read_file("journey_source.js") + PAGE
-        page.add_script_tag(content=f'const CIVIDIS = "000000"; {script}')
-        yield page
+def page(browser):
+    page = browser.new_page()
+    page.clock.install()
+    page.add_script_tag(content=JourneyView._esm.removesuffix(EXPORT) + PAGE)
+    return page
 
 
 def test_the_source_pairs_questions_and_answers(page):
@@ -327,7 +322,7 @@ def test_a_saved_page_answers_alone(page, view):
         """([facts, index, bytes]) => {
           const buffer = new DataView(Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0)).buffer);
           const state = { facts, index, buffer };
-          globalThis.source = makeSource({ get: (name) => state[name] });
+          globalThis.source = tutorView.makeSource({ get: (name) => state[name] });
         }""",
         [state["facts"], state["index"], b64encode(state["buffer"]).decode()],
     )

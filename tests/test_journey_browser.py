@@ -17,37 +17,13 @@ from tutor.views import JourneyView
 
 torch.set_num_threads(1)
 view = JourneyView(load_pretrained(), {TEXT!r}, step=2)
-view
 """
+CELLS = [SETUP, "view"]
 
 
 @pytest.fixture(scope="module")
 def expected():
     return JourneyView(load_pretrained(), TEXT, step=2)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Debian's Chromium is not installed")
-        yield browser
-
-
-@pytest.fixture(scope="module")
-def axe():
-    return lab.axe()
-
-
-@pytest.fixture(scope="module")
-def notebook(browser, tmp_path_factory):
-    with lab.jupyterlab(tmp_path_factory.mktemp("lab"), [SETUP]) as address:
-        page = browser.new_page(viewport={"width": 1200, "height": 1000})
-        watch = lab.Watch(page)
-        lab.run_all(page, address)
-        page.locator(".tutor-journey").wait_for()
-        yield page, watch
-        page.close()
 
 
 @pytest.fixture
@@ -335,7 +311,8 @@ def test_a_dead_kernel_is_told(browser, notebook, expected, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark", "forced"])
-def test_every_level_is_accessible_and_fits(browser, expected, axe, scheme, tmp_path):
+def test_every_level_is_accessible_and_fits(browser, expected, scheme, tmp_path):
+    axe = lab.axe()
     expected.save(tmp_path / "page.html")
     dark = {"color_scheme": "light" if scheme == "light" else "dark"}
     forced = {"forced_colors": "active"} if scheme == "forced" else {}

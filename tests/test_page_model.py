@@ -1,7 +1,6 @@
 """The Transformer in JavaScript, in a real browser, is held to the one in PyTorch.
 
-Skipped, by name, where Debian's Chromium is missing or npm cannot get the tokenizer's library. The
-full comparison is `tests/benchmarks/site.py`.
+Skipped, by name, where Debian's Chromium is missing. `tests/benchmarks/site.py` compares in full.
 """
 
 import json
@@ -9,7 +8,7 @@ import re
 import sys
 import warnings
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
@@ -19,10 +18,11 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from page_model import PageModel, equal, logits_difference, write_page
+from site_walk import Quiet
 
 from tutor.decoding import ALPHA, EXTRA
-from tutor.exchange import vendor
-from tutor.exchange.page import HERE, MODULES, module, program
+from tutor.exchange import page as page_package
+from tutor.exchange.page import program
 from tutor.models import PRETRAINED, load_pretrained, small
 from tutor.models.small import load_small
 from tutor.text.grammar import generate_pairs
@@ -31,6 +31,7 @@ from tutor.transformer import Transformer, TransformerConfig
 from tutor.translator import Translator
 from tutor.views import AttentionView, BeamView, JourneyView
 
+MODULES = Path(page_package.__file__).parent
 SMALL = Path(small.__file__).with_name("seed0")
 TEXT = "A man is riding a white horse on the beach."
 ODD = [
@@ -39,18 +40,6 @@ ODD = [
     "👩‍👧 🐎", "e\u0301", "[EOS] and [PAD]", "a\u0085b\ufeffc\u00a0d\u2003e",
     "\x1c", "\ufeff", "ａ\u3000ｂ", "\x00\x7f",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser():
-    try:
-        vendor.fetch("tokenizers")
-    except ConnectionError as error:
-        pytest.skip(str(error))
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Debian's Chromium is not installed")
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +91,6 @@ def address(request):
     servers[0].server_close()
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
-
-
 def test_nothing_is_loaded_before_the_first_question(opened, address):
     fresh = opened(SMALL, address)
     seen = []
@@ -142,6 +126,13 @@ LETTERS = st.sampled_from(
 LETTERS |= st.characters(exclude_categories=["Cn", "Cs"])
 
 
+DOOR = """async ([texts, code]) => {
+  const file = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
+  const { normalize } = await import(file);
+  return texts.map(normalize);
+}"""
+
+
 def test_ten_thousand_texts_come_in_by_the_same_door(page):
     texts = []
 
@@ -151,8 +142,7 @@ def test_ten_thousand_texts_come_in_by_the_same_door(page):
         texts.append(text)
 
     draw()
-    door = f"(texts) => {{ {module('normalize')}; return texts.map(normalize); }}"
-    there = page.page.evaluate(door, texts)
+    there = page.page.evaluate(DOOR, [texts, (MODULES / "normalize.js").read_text("utf-8")])
     assert len(texts) >= 10_000
     different = [
         (text, found) for text, found in zip(texts, there, strict=True) if normalize(text) != found
@@ -343,27 +333,6 @@ def test_the_page_stays_usable_while_the_model_works(page):
     assert longest < 0.5  # of the whole time; without a Worker it would be all of it
 
 
-def test_the_scripts_are_whole_and_the_numbers_of_the_search_are_ours():
-    files = {path.stem for path in HERE.glob("*.js")}
-    assert files == {*MODULES, "source"}
-    text = (HERE / "decoding.js").read_text("utf-8")
+def test_the_numbers_of_the_search_are_ours():
+    text = (MODULES / "decoding.js").read_text("utf-8")
     assert f"EXTRA = {EXTRA};" in text and f"ALPHA = {ALPHA};" in text
-
-
-def test_another_package_than_the_known_one_is_thrown_away(tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-
-    def forged(package, scratch):
-        path = Path(scratch, "a.tgz")
-        path.write_bytes(b"something else")
-        return path
-
-    monkeypatch.setattr(vendor, "download", forged)
-    with pytest.raises(ValueError, match="another SHA-512"):
-        vendor.fetch("tokenizers")
-    assert not list(tmp_path.rglob("*.cjs"))
-    monkeypatch.undo()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ConnectionError, match="install Node.js"):
-        vendor.fetch("tokenizers")

@@ -11,10 +11,10 @@ import nbformat
 import pytest
 import site_walk
 
+from course.build.node import packages
 from course.build.notebooks import BuildError
 from course.site import alive, finish
 from course.site.chapters import chapters, with_pages
-from tutor.exchange import vendor
 from tutor.models import load_pretrained
 from tutor.models.small import load_small
 from tutor.views import BeamView, JourneyView
@@ -30,21 +30,12 @@ def site(tmp_path_factory):
     from course.site.write import write_site
 
     try:
-        for name in vendor.PACKAGES:
-            vendor.fetch(name)
+        packages()
     except ConnectionError as error:
         pytest.skip(str(error))
     out = tmp_path_factory.mktemp("site") / "course"
     write_site(out)
     return out
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Chromium or playwright is missing")
-        yield browser
 
 
 @pytest.fixture(scope="module")
@@ -232,7 +223,6 @@ def test_a_journey_uses_the_model_of_its_page(site, browser):
     (site / "journey.html").write_text(
         f"""<!doctype html><html lang="en" data-content_root="./"><meta charset="utf-8">
 <link rel="icon" href="data:,"><script src="_static/model/model.js"></script>
-<script src="_static/views/alone.js"></script>
 <script src="_static/views/JourneyView.js"></script><body>{place}
 <script src="_static/site.js"></script>""",
         encoding="utf-8",

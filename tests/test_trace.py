@@ -6,19 +6,17 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pytorch_twins import small_model
+from pytorch_twins import HEADS, PLACES, small_model
 from torch.nn import functional as F
 
 from tutor import load_pretrained
 from tutor.evaluation.ablation import without_heads
 from tutor.text.tokenizer import BOS
-from tutor.trace import check_scales, heads_of, scaled, sub_layers, trace
+from tutor.trace import check_scales, scaled, sub_layers, trace
 
 SOURCE, TARGET = [4, 5, 6, 7, 3], [BOS, 6, 9]
 ATTENTION = {"before", "read", "Q", "K", "V", "E", "A", "Y", "parts", "adds", "after"}
 NAMES = {"self": ATTENTION, "cross": ATTENTION, "ff": {"before", "read", "hidden", "adds", "after"}}
-PLACES = list(sub_layers(small_model()))
-HEADS = [head for place in PLACES for head in heads_of(small_model(), place)]
 WIDE = {"d_k": 4, "d_v": 5, "dropout": 0.4}
 
 

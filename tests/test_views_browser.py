@@ -37,6 +37,7 @@ VIEWS = {
         torch.randn(9, 64, generator=generator), torch.randn(5, 64, generator=generator), d_k=4)""",
     "beam": "BeamView.search(translator, text, 3)",
 }
+CELLS = [SETUP, *(f"{name} = {code}\n{name}" for name, code in VIEWS.items())]
 
 
 @pytest.fixture(scope="module")
@@ -50,14 +51,6 @@ def python():
 
 
 @pytest.fixture(scope="module")
-def browser():
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Debian's Chromium is not installed")
-        yield browser
-
-
-@pytest.fixture(scope="module")
 def axe():
     """A function, so that all other checks of a test run where npm is missing, too."""
     text = lab.axe()
@@ -68,18 +61,6 @@ def axe():
         return lab.violations(page, text, selector)
 
     return check
-
-
-@pytest.fixture(scope="module")
-def notebook(browser, tmp_path_factory):
-    cells = [SETUP, *(f"{name} = {code}\n{name}" for name, code in VIEWS.items())]
-    with lab.jupyterlab(tmp_path_factory.mktemp("lab"), cells) as address:
-        page = browser.new_page(viewport={"width": 1200, "height": 1000})
-        watch = lab.Watch(page)
-        lab.run_all(page, address)
-        page.locator(".tutor-view").nth(len(VIEWS) - 1).wait_for()
-        yield page, watch
-        page.close()
 
 
 @pytest.fixture

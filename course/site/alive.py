@@ -22,10 +22,7 @@ def classes():
 def script(view):
     """A class of views as a plain script, for modules are not loaded from disk."""
     code = view._esm.removesuffix(EXPORT)
-    return (
-        "(globalThis.tutorViews ??= {})"
-        f"[{json.dumps(view.__name__)}] = (() => {{\n{code}\nreturn render;\n}})();\n"
-    )
+    return f"{code}(globalThis.tutorViews ??= {{}}).{view.__name__} = tutorView.default;\n"
 
 
 def state(output, name):

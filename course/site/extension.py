@@ -55,8 +55,6 @@ def scripts(app, page, template, context, doctree):
     for view in views:
         app.add_css_file(f"views/{view}.css")
         app.add_js_file(f"views/{view}.js", loading_method="defer")
-    if views:
-        app.add_js_file("views/alone.js", loading_method="defer")
     if "data-model=" in body:
         app.add_js_file("model/model.js", loading_method="defer")
     app.add_js_file("site.js", loading_method="defer", priority=900)

@@ -4,13 +4,12 @@ import re
 import shutil
 
 from course.build.exercises import title_of
+from course.build.node import packages
 from course.build.notebooks import NOTEBOOKS
 from course.site import alive, bank, reference
 from course.site.chapters import chapters, with_pages, write_chapter
 from tutor.check.bank import chapters as chapters_with_exercises
 from tutor.exchange import page
-from tutor.exchange.vendor import fetch
-from tutor.views.base import read_file
 
 ROOT = NOTEBOOKS.parent
 PARTS = ("notebooks", "exercises", "museum", "reference", "examples")
@@ -116,7 +115,6 @@ def write_static(folder):
     for name, view in alive.classes().items():
         (folder / "views" / f"{name}.js").write_text(alive.script(view), encoding="utf-8")
         (folder / "views" / f"{name}.css").write_text(view._css, encoding="utf-8")
-    (folder / "views" / "alone.js").write_text(read_file("alone.js"), encoding="utf-8")
     (folder / "model").mkdir()
     (folder / "model" / "model.js").write_text(page.bundle(), encoding="utf-8")
     texts = "".join(path.read_text("utf-8") for path in (folder.parent / "notebooks").iterdir())
@@ -124,5 +122,10 @@ def write_static(folder):
         name = alive.weights_file(model)
         if name in texts:
             (folder / "model" / name).write_text(page.weights(model), encoding="utf-8")
-    shutil.copy(fetch("tokenizers") / "LICENSE", folder / "model" / "LICENSE-tokenizers")
-    shutil.copytree(fetch("katex"), folder / "katex")
+    shutil.copy(page.BUNDLES / "LICENSE-tokenizers", folder / "model")
+    katex = packages() / "katex"
+    for pattern in ("LICENSE", "dist/katex.min.*s", "dist/fonts/*.woff2"):
+        for path in katex.glob(pattern):
+            copy = folder / "katex" / path.relative_to(katex)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)

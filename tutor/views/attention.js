@@ -1,4 +1,33 @@
 // The attention of one translation: one head as a large map or as lines, all heads as small maps.
+import { readNumbers, strongest } from "./attention_numbers.js";
+import {
+  NUMBERED,
+  paintHatch,
+  paintLines,
+  paintMap,
+  SCALES,
+  sampleLine,
+} from "./attention_paint.js";
+import { colour, makePixels, makeScale, picture } from "./colours.js";
+import {
+  all,
+  assign,
+  listen,
+  makeArea,
+  makeAsking,
+  makeChooser,
+  makeFrame,
+  makeHelp,
+  makeReadout,
+  makeTable,
+  makeWalk,
+  range,
+  stepInGrid,
+  tag,
+  watchSize,
+} from "./common.js";
+import { asLines, makeCopying, pictureWithNames } from "./copy.js";
+import { makeView } from "./widget.js";
 
 function render({ model, el }) {
   let facts, numbers; // the recording: names and shapes; see attention_numbers.js
@@ -18,7 +47,7 @@ function render({ model, el }) {
 
   const frame = makeFrame(el, "Attention view");
   const asking = makeAsking(model, (sentence) => ({ sentence }));
-  const pair = element("p", { class: "tutor-pair" });
+  const pair = tag("p.tutor-pair");
   const kinds = makeChooser("Attention", (kind) => {
     const [L, h] = facts.shapes[kind]; // may be fewer
     const head = model.get("head");
@@ -45,64 +74,41 @@ function render({ model, el }) {
     showThumbs();
     showHead();
   });
-  const size = element("button", { type: "button", onclick: enlarge }, "Larger cells");
-  const readout = element("p", { class: "tutor-readout tutor-long", "aria-live": "polite" });
-  const caption = element("p", { class: "tutor-caption" });
+  const size = tag("button", { onclick: enlarge }, "Larger cells");
+  const readout = makeReadout("tutor-long");
+  const caption = tag("p.tutor-caption");
 
-  const columnNames = element("div", { class: "tutor-columns" });
-  const rowNames = element("div", { class: "tutor-rows" });
-  const canvas = element("canvas", {});
-  const rowBand = element("div", { class: "tutor-band" });
-  const columnBand = element("div", { class: "tutor-band" });
-  const ring = element("div", { class: "tutor-ring" });
-  const pinRing = element("div", { class: "tutor-ring tutor-pin" });
-  const cells = element(
-    "div",
-    { class: "tutor-cells" },
-    canvas,
-    rowBand,
-    columnBand,
-    pinRing,
-    ring,
-  );
-  const map = element(
-    "div",
-    { class: "tutor-map", role: "application", tabindex: 0, "aria-roledescription": "heat map" },
-    element("div", { class: "tutor-corner" }),
+  const columnNames = tag("div.tutor-columns");
+  const rowNames = tag("div.tutor-rows");
+  const canvas = tag("canvas");
+  const rowBand = tag("div.tutor-band");
+  const columnBand = tag("div.tutor-band");
+  const ring = tag("div.tutor-ring");
+  const pinRing = tag("div.tutor-ring.tutor-pin");
+  const cells = tag("div.tutor-cells", canvas, rowBand, columnBand, pinRing, ring);
+  const map = makeArea(
+    "div.tutor-map",
+    "heat map",
+    {},
+    tag("div.tutor-corner"),
     columnNames,
     rowNames,
     cells,
   );
-  const sides = ["tutor-looking", "tutor-looked-at"].map((name) => element("div", { class: name }));
-  const web = element("canvas", {});
-  const lines = element(
-    "div",
-    {
-      class: "tutor-lines",
-      role: "application",
-      tabindex: 0,
-      "aria-roledescription": "lines between tokens",
-    },
-    sides[0],
-    web,
-    sides[1],
-  );
-  const scroll = element("div", { class: "tutor-scroll" }, map, lines);
-  const overview = element("div", {
-    class: "tutor-overview",
-    role: "listbox",
-    tabindex: 0,
-    "aria-label": "All heads",
-  });
-  const overviewNote = element("p", {});
-  const side = element("div", { class: "tutor-side" }, overviewNote, overview);
-  const body = element("div", { class: "tutor-body" }, scroll, side);
-  const key = element("div", { class: "tutor-legend" });
+  const sides = [tag("div.tutor-looking"), tag("div")];
+  const web = tag("canvas");
+  const lines = makeArea("div.tutor-lines", "lines between tokens", {}, sides[0], web, sides[1]);
+  const scroll = tag("div.tutor-scroll", map, lines);
+  const listbox = { role: "listbox", tabindex: 0, "aria-label": "All heads" };
+  const overview = tag("div.tutor-overview", listbox);
+  const side = tag("div.tutor-side", tag("p", "All heads: a row is a layer."), overview);
+  const body = tag("div.tutor-body", scroll, side);
+  const key = tag("div.tutor-legend");
   const copying = makeCopying(
     () => ({ caption: which(), canvas: wholePicture() }),
     () =>
       shownHeads()
-        .map(([head, A]) => `${which(head)}\n${asLines(labels.rows, labels.columns, A)}`)
+        .map(([head, A]) => `${which(head)}\n${asLines(labels, A)}`)
         .join("\n\n"),
   );
   const table = makeTable();
@@ -116,7 +122,7 @@ function render({ model, el }) {
     asking.node,
     pair,
     asking.message,
-    element("div", { class: "tutor-choosers" }, kinds, layers, heads, naming, drawing, scaling, size),
+    tag("div.tutor-choosers", kinds, layers, heads, naming, drawing, scaling, size),
     caption,
     readout,
     body,
@@ -137,7 +143,7 @@ function render({ model, el }) {
   function shownHeads() {
     const [layer, head] = [model.get("layer"), model.get("head")];
     if (drawn === "map" || head !== null) return [[head, matrix(layer, head)]];
-    const all = [...Array(h()).keys()].filter((m) => !muted.has(m));
+    const all = range(h()).filter((m) => !muted.has(m));
     return all.map((m) => [m, matrix(layer, m)]);
   }
 
@@ -159,11 +165,7 @@ function render({ model, el }) {
     facts = numbers.facts;
     frame.setAttribute("aria-label", `Attention of “${facts.text}”`);
     asking.heard(facts.text);
-    pair.replaceChildren(
-      element("span", {}, facts.text),
-      " → ",
-      element("span", {}, facts.translation),
-    );
+    pair.replaceChildren(tag("span", facts.text), " → ", tag("span", facts.translation));
     pair.hidden = facts.text === "";
     showKind();
   }
@@ -176,43 +178,33 @@ function render({ model, el }) {
 
   function showKind() {
     for (const walk of [mapWalk, lineWalk]) walk.cursor = walk.pin = null;
-    const count = (n) => [...Array(n).keys()].map(String);
-    const known = Object.keys(facts.shapes);
+    const count = (n) => range(n).map(String);
     const says = {
       encoder: "encoder: source to source",
       decoder: "decoder: target to target",
       cross: "cross: target to source",
       length: "cross: weight × length of value",
     };
-    kinds.fill(
-      known,
-      known.map((kind) => says[kind]),
-      model.get("kind"),
-    );
+    const known = Object.keys(facts.shapes);
+    const kindNames = known.map((kind) => says[kind]);
+    kinds.fill(known, kindNames, model.get("kind"));
     layers.fill(count(L()), count(L()), String(model.get("layer")));
     map.hidden = drawn !== "map";
     lines.hidden = drawn !== "lines";
     size.hidden = map.hidden;
-    heads.fill(
-      [...count(h()), "mean"],
-      [...count(h()), drawn === "map" ? "mean" : "all, overlaid"],
-      String(model.get("head") ?? "mean"),
-    );
+    const names = [...count(h()), drawn === "map" ? "mean" : "all, overlaid"];
+    heads.fill([...count(h()), "mean"], names, String(model.get("head") ?? "mean"));
     naming.fill(["written", "read"], ["token written", "token read"], rowsAre);
     naming.hidden = model.get("kind") === "encoder";
     drawing.fill(["map", "lines"], ["a map", "lines"], drawn);
-    scaling.fill(
-      Object.keys(SCALES),
-      Object.values(SCALES).map(({ names }) => names),
-      scale,
-    );
-    overviewNote.textContent = "All heads: a row is a layer.";
+    const scaleNames = Object.values(SCALES).map(({ name }) => name);
+    scaling.fill(Object.keys(SCALES), scaleNames, scale);
     overview.replaceChildren();
     thumbs = [];
     for (let layer = 0; layer < L(); layer++) {
-      overview.append(element("span", { "aria-hidden": "true" }, String(layer)));
-      for (let head = 0; head < h(); head++) thumbs.push(makeThumb(layer, head));
-      overview.append(...thumbs.slice(-h()));
+      const row = range(h()).map((head) => makeThumb(layer, head));
+      overview.append(tag("span", { "aria-hidden": "true" }, String(layer)), ...row);
+      thumbs.push(...row);
     }
     layOut();
   }
@@ -220,20 +212,19 @@ function render({ model, el }) {
   /** One head as a small map, a pixel a cell, as wide and high as its matrix. */
   function makeThumb(layer, head) {
     const [wide, high] = [S(), T()].map((side) => `${(100 * side) / Math.max(S(), T())}%`);
-    const small = element("img", { alt: "", style: `width: ${wide}; height: ${high}` });
+    const small = tag("img", { alt: "", style: `width: ${wide}; height: ${high}` });
     const large = Math.max(S(), T()) > 48; // more cells than pixels: let the browser take means
     small.classList.toggle("tutor-sharp", !large);
-    return element(
-      "div",
+    return tag(
+      "div.tutor-thumb",
       {
-        class: "tutor-thumb",
         role: "option",
         id: `${id}-${layer}-${head}`,
         "aria-selected": "false",
         onclick: () => assign(model, { layer, head }),
       },
-      element("div", {}, small),
-      element("span", { "aria-hidden": "true" }),
+      tag("div", small),
+      tag("span", { "aria-hidden": "true" }),
     );
   }
 
@@ -294,20 +285,18 @@ function render({ model, el }) {
   function showMap() {
     labels = numbers.names(rowsAre);
     const name = (token) =>
-      element("span", { title: token, class: token === "[PAD]" ? "tutor-padding" : null }, token);
+      tag("span", { title: token, class: token === "[PAD]" ? "tutor-padding" : null }, token);
     map.style.setProperty("--cell", `${cell}px`);
-    rowNames.replaceChildren(...labels.rows.map(name));
-    columnNames.replaceChildren(...labels.columns.map(name));
-    sides[0].replaceChildren(...labels.rows.map(name));
-    sides[1].replaceChildren(...labels.columns.map(name));
+    for (const node of [rowNames, sides[0]]) node.replaceChildren(...labels.rows.map(name));
+    for (const node of [columnNames, sides[1]]) node.replaceChildren(...labels.columns.map(name));
     shownPin = undefined;
     showHead();
   }
 
   function showHead() {
     const [layer, head] = [model.get("layer"), model.get("head")];
-    layers.querySelector("select").value = String(layer);
-    heads.querySelector("select").value = String(head ?? "mean");
+    layers.select.value = String(layer);
+    heads.select.value = String(head ?? "mean");
     const kind = model.get("kind");
     const rows = kind === "encoder" ? "source tokens" : `tokens ${rowsAre}`;
     const columns = kind === "decoder" ? "tokens read" : "source tokens";
@@ -315,16 +304,11 @@ function render({ model, el }) {
       drawn === "map"
         ? `${which()}. Rows: ${rows}. Columns: ${columns}.`
         : `${which()}. Left: ${rows}. Right: ${columns}.`;
-    map.setAttribute(
-      "aria-label",
-      `Heat map of ${which()}: ${T()} rows, ${S()} columns. ` +
-        "Arrow keys move, Enter pins, Escape leaves.",
-    );
-    lines.setAttribute(
-      "aria-label",
-      `Lines of ${which()}, from ${T()} tokens to ${S()}. ` +
-        "Arrow keys move, Enter pins, Escape leaves.",
-    );
+    for (const [area, what] of [
+      [map, `Heat map of ${which()}: ${T()} rows, ${S()} columns.`],
+      [lines, `Lines of ${which()}, from ${T()} tokens to ${S()}.`],
+    ])
+      area.setAttribute("aria-label", `${what} Arrow keys move, Enter pins, Escape leaves.`);
     // The mean is that of all heads of its layer.
     overview.setAttribute("aria-multiselectable", head === null);
     thumbs.forEach((thumb, i) => {
@@ -341,21 +325,14 @@ function render({ model, el }) {
   function showCells() {
     const A = chosen();
     // The step that reads a token is the one after it was written.
-    const links = (numbers.isCross() ? facts.links : []).map(([column, row]) => [
-      column,
-      rowsAre === "written" ? row : row + 1,
-    ]);
-    const needed = paintMap(canvas, {
-      A,
-      pixels: pixelsOf(A),
-      T: T(),
-      S: S(),
-      cell,
-      of: SCALES[scale].of,
-      why: (row, column) => numbers.hidden(A, labels, row, column),
-      links: links.filter(([, row]) => row < T()),
-    });
-    showLegend(needed);
+    const later = rowsAre === "written" ? 0 : 1;
+    const links = (numbers.isCross() ? facts.links : [])
+      .map(([column, row]) => [column, row + later])
+      .filter(([, row]) => row < T());
+    const why = (row, column) => numbers.hidden(A, labels, row, column);
+    const { of } = SCALES[scale];
+    const sizes = { T: T(), S: S(), cell };
+    showLegend(paintMap(canvas, { A, pixels: pixelsOf(A), ...sizes, of, why, links }));
   }
 
   const PITCH = 22; // of the tokens between which lines run, in CSS pixels
@@ -364,56 +341,47 @@ function render({ model, el }) {
     const { cursor, pin } = lineWalk;
     const beside = width > 700 ? side.offsetWidth + 20 : 0;
     const room = Math.max(80, Math.min(320, width - beside - 250));
-    paintLines(web, {
-      heads: shownHeads(),
-      T: T(),
-      S: S(),
-      width: room,
-      pitch: PITCH,
-      of: SCALES[scale].of,
-      at: cursor ?? pin,
-    });
+    const sizes = { T: T(), S: S(), width: room, pitch: PITCH };
+    const at = cursor ?? pin;
+    paintLines(web, { heads: shownHeads(), ...sizes, of: SCALES[scale].of, at });
   }
 
   /** What is copied as a picture. */
   function wholePicture() {
-    const { rows, columns } = labels;
     return drawn === "map"
-      ? pictureWithNames(frame, canvas, { caption: which(), rows, columns, pitch: cell })
-      : pictureWithNames(frame, web, { caption: which(), rows, columns, pitch: PITCH, right: true });
+      ? pictureWithNames(frame, canvas, { caption: which(), ...labels, pitch: cell, right: false })
+      : pictureWithNames(frame, web, { caption: which(), ...labels, pitch: PITCH, right: true });
   }
 
   function showLegend(needed) {
     const parts = [drawn === "map" ? makeScale(SCALES[scale].says(quantity())) : lineKey()];
-    for (const [paint, text] of [
-      [paintHatch, "masked"],
-      [paintLink, "true link"],
-    ]) {
-      if (!needed.has(paint)) continue;
-      const sample = element("canvas", { width: cell, height: cell });
+    for (const paint of needed) {
+      const sample = tag("canvas", { width: cell, height: cell });
       const pen = sample.getContext("2d");
       pen.fillStyle = colour(0);
       pen.fillRect(0, 0, cell - 1, cell - 1);
       paint(pen, 0, 0, cell);
-      parts.push(element("span", { class: "tutor-key" }, picture(sample), ` ${text}`));
+      parts.push(
+        tag("span.tutor-key", picture(sample), paint === paintHatch ? " masked" : " true link"),
+      );
     }
-    if (drawn === "map" && cell >= NUMBERED) parts.push(element("span", {}, "no number: below 0.005"));
+    if (drawn === "map" && cell >= NUMBERED) parts.push(tag("span", "no number: below 0.005"));
     key.replaceChildren(...parts);
   }
 
   /** Which line is whose; a head can be left out. */
   function lineKey() {
     const head = model.get("head");
-    const heads = head === null ? [...Array(h()).keys()] : [head];
-    return element(
-      "div",
-      { class: "tutor-choosers", role: "group", "aria-label": "Heads drawn" },
-      element("span", {}, `The thicker a line, the larger the ${quantity()} (from 0.02 on).`),
+    const heads = head === null ? range(h()) : [head];
+    return tag(
+      "div.tutor-choosers",
+      { role: "group", "aria-label": "Heads drawn" },
+      tag("span", `The thicker a line, the larger the ${quantity()} (from 0.02 on).`),
       ...heads.map((m) => {
-        const box = element("input", { type: "checkbox", onchange: () => mute(m, !box.checked) });
+        const box = tag("input", { type: "checkbox", onchange: () => mute(m, !box.checked) });
         box.checked = !muted.has(m) || head !== null;
         box.disabled = head !== null;
-        return element("label", { class: "tutor-key" }, box, sampleLine(m), `head ${m}`);
+        return tag("label.tutor-key", box, sampleLine(m), `head ${m}`);
       }),
     );
   }
@@ -491,30 +459,24 @@ function render({ model, el }) {
     const { rows, columns } = labels;
     const A = chosen();
     const overlaid = drawn === "lines" && model.get("head") === null;
-    const most = (at) =>
-      overlaid
-        ? shownHeads()
-            .map(([head, A]) => [head, ...strongest(A, labels, at, 1)[0]])
-            .map(([head, name, weight]) => `${name} ${weight.toFixed(2)} (head ${head})`)
-            .join(", ")
-        : strongest(A, labels, at, 3)
-            .map(([name, weight]) => `${name} ${weight.toFixed(3)}`)
-            .join(", ");
+    const most = (at) => {
+      const three = strongest(A, labels, at, 3);
+      if (!overlaid)
+        return three.map(([name, weight]) => `${name} ${weight.toFixed(3)}`).join(", ");
+      const ofHead = ([head, A]) => [head, ...strongest(A, labels, at, 1)[0]];
+      const say = ([head, name, weight]) => `${name} ${weight.toFixed(2)} (head ${head})`;
+      return shownHeads().map(ofHead).map(say).join(", ");
+    };
     if (row < 0) return `${columns[column]} is looked at most by ${most({ row, column })}.`;
-    const turn =
-      model.get("kind") === "encoder"
-        ? ""
-        : ` Step ${row} reads ${facts.read[row]} and writes ${facts.target[row]}.`;
+    const step = ` Step ${row} reads ${facts.read[row]} and writes ${facts.target[row]}.`;
+    const turn = model.get("kind") === "encoder" ? "" : step;
     if (column < 0) return `${rows[row]} looks most at ${most({ row, column })}.${turn}`;
     const weight = A[row * S() + column];
-    const rank =
-      1 + A.subarray(row * S(), (row + 1) * S()).filter((other) => other > weight).length;
+    const inRow = A.subarray(row * S(), (row + 1) * S());
+    const rank = 1 + inRow.filter((other) => other > weight).length;
     const why = numbers.hidden(A, labels, row, column);
-    const place = why
-      ? `masked: ${why}`
-      : rank === 1
-        ? "the largest of its row"
-        : `rank ${rank} of ${S()} in its row`;
+    const ranked = rank === 1 ? "the largest of its row" : `rank ${rank} of ${S()} in its row`;
+    const place = why ? `masked: ${why}` : ranked;
     const link = numbers.linked(row, column, rowsAre) ? " A true link." : "";
     const name = model.get("kind") === "length" ? "share of the length" : "A";
     const cell = `${name}[${row}, ${column}] = ${weight.toFixed(3)}`;
@@ -536,17 +498,15 @@ function render({ model, el }) {
   }
 
   const mapWalk = makeWalk(map, {
-    start: () => ({ row: 0, column: 0 }),
     find: cellAt,
     next(key, from) {
       const to = stepInGrid(key, from, T(), S(), -1);
       return to && (to.row >= 0 || to.column >= 0) ? to : null; // not the empty corner
     },
     show: showPin,
-    reveal({ row, column }) {
-      const node =
-        row < 0 ? columnNames.children[column] : column < 0 ? rowNames.children[row] : ring;
-      node.scrollIntoView({ block: "nearest", inline: "nearest" });
+    nodeAt({ row, column }) {
+      if (row < 0) return columnNames.children[column];
+      return column < 0 ? rowNames.children[row] : ring;
     },
   });
   const lineWalk = makeWalk(lines, {
@@ -567,11 +527,7 @@ function render({ model, el }) {
         : { row: Math.min(to.row, T() - 1), column: -1 };
     },
     show: showPin,
-    reveal: ({ row, column }) =>
-      sides[row < 0 ? 1 : 0].children[Math.max(row, column)].scrollIntoView({
-        block: "nearest",
-        inline: "nearest",
-      }),
+    nodeAt: ({ row, column }) => sides[row < 0 ? 1 : 0].children[Math.max(row, column)],
   });
   const walk = () => (drawn === "map" ? mapWalk : lineWalk);
   overview.addEventListener("keydown", (event) => {
@@ -585,19 +541,15 @@ function render({ model, el }) {
 
   // ---- life
 
-  const ends = [
-    listen(model, ["answers"], showAnswer),
-    listen(model, ["kind"], showKind),
-    listen(model, ["layer", "head"], showHead),
-  ];
-  const watch = new ResizeObserver(() => {
-    if (frame.clientWidth !== width) layOut();
+  const ends = listen(model, {
+    answers: showAnswer,
+    kind: showKind,
+    layer: showHead,
+    head: showHead,
   });
   showAll();
-  watch.observe(frame);
-  return () => {
-    asking.end();
-    watch.disconnect();
-    ends.forEach((end) => end());
-  };
+  const resized = () => frame.clientWidth !== width && layOut();
+  return all(asking.end, ends, watchSize(frame, resized));
 }
+
+export default makeView(render);

@@ -32,7 +32,7 @@ class AttentionView(View):
     Raises ValueError if the matrices do not fit the tokens.
     """
 
-    _esm = script("attention_paint.js", "copy.js", "attention_numbers.js", "attention.js")
+    _esm = script("attention")
 
     facts = Dict().tag(sync=True)  # text, tokens, shapes, links
     weights = Bytes().tag(sync=True)  # float32, kind by kind: (L, h, T, S)

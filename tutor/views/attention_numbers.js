@@ -1,9 +1,10 @@
 // What an attention view knows of a recording: its matrices, the names of their rows and columns.
+import { floats } from "./common.js";
 
 /** The recording that a model holds now. `shape()`, [L, h, T, S], and all that follows is of the
  * kind of attention that the model is set to.
  */
-function readNumbers(model) {
+export function readNumbers(model) {
   const facts = model.get("facts");
   const weights = floats(model.get("weights")); // of all kinds
   const start = {}; // where each kind begins
@@ -21,8 +22,7 @@ function readNumbers(model) {
     const at = (m) => start[model.get("kind")] + (layer * h + m) * size;
     if (head !== null) return weights.subarray(at(head), at(head) + size);
     const mean = new Float32Array(size);
-    for (let m = 0; m < h; m++)
-      for (let i = 0; i < size; i++) mean[i] += weights[at(m) + i] / h;
+    for (let m = 0; m < h; m++) for (let i = 0; i < size; i++) mean[i] += weights[at(m) + i] / h;
     return mean;
   }
 
@@ -55,7 +55,7 @@ function readNumbers(model) {
 }
 
 /** [name, weight] of the tokens that a token looks at most or, of a column, is looked at by. */
-function strongest(A, { rows, columns }, { row, column }, count) {
+export function strongest(A, { rows, columns }, { row, column }, count) {
   const S = columns.length;
   const items =
     row < 0

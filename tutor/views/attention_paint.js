@@ -1,11 +1,13 @@
 // What the attention view paints: a map of cells, or lines between tokens.
+import { isBright, picture } from "./colours.js";
+import { tag } from "./common.js";
 
-const SCALES = {
-  linear: { of: (weight) => weight, says: (what) => `${what} 0`, names: "linear" },
+export const SCALES = {
+  linear: { of: (weight) => weight, says: (what) => `${what} 0`, name: "linear" },
   root: {
     of: Math.sqrt,
     says: (what) => `${what}, square-root scale (its middle is 0.25): 0`,
-    names: "square root",
+    name: "square root",
   },
 };
 
@@ -14,7 +16,7 @@ const SCALES = {
 const LINE_COLOURS = ["#0077bb", "#c44e00", "#00876c", "#a6559d"];
 const DASHES = [[], [7, 4], [2, 3]];
 
-const NUMBERED = 30; // CSS pixels of a cell from which on its number has room
+export const NUMBERED = 30; // CSS pixels of a cell from which on its number has room
 
 /** A canvas of this size in CSS pixels, empty; returns its pen. */
 function clearCanvas(canvas, width, height) {
@@ -33,7 +35,7 @@ function clearCanvas(canvas, width, height) {
  * `pixels` holds their colours, one pixel a weight. Lines part the cells where there is room: at
  * many tokens they would be louder than the weights. Returns the signs beside colour it needed.
  */
-function paintMap(canvas, { A, pixels, T, S, cell, of, why, links }) {
+export function paintMap(canvas, { A, pixels, T, S, cell, of, why, links }) {
   const pen = clearCanvas(canvas, S * cell, T * cell);
   const needed = new Set();
   pen.font = "10px system-ui, sans-serif";
@@ -64,7 +66,7 @@ function paintMap(canvas, { A, pixels, T, S, cell, of, why, links }) {
   return needed;
 }
 
-function paintHatch(pen, x, y, cell) {
+export function paintHatch(pen, x, y, cell) {
   pen.strokeStyle = "rgb(255 255 255 / 45%)";
   pen.lineWidth = 1;
   pen.beginPath();
@@ -74,13 +76,10 @@ function paintHatch(pen, x, y, cell) {
 }
 
 /** A frame within the cell, black and white, so that it is seen on every colour. */
-function paintLink(pen, x, y, cell) {
-  for (const [inset, ink] of [
-    [1.5, "black"],
-    [3, "white"],
-  ]) {
-    pen.strokeStyle = ink;
-    pen.lineWidth = 1.5;
+export function paintLink(pen, x, y, cell) {
+  pen.lineWidth = 1.5;
+  for (const inset of [1.5, 3]) {
+    pen.strokeStyle = inset < 2 ? "black" : "white";
     pen.strokeRect(x + inset, y + inset, cell - 1 - 2 * inset, cell - 1 - 2 * inset);
   }
 }
@@ -90,7 +89,7 @@ function paintLink(pen, x, y, cell) {
  * heads: [number, T * S weights] of each that is drawn. at: {row, column}, a token (the other is -1)
  * that alone keeps its lines, or null.
  */
-function paintLines(canvas, { heads, T, S, width, pitch, of, at }) {
+export function paintLines(canvas, { heads, T, S, width, pitch, of, at }) {
   const pen = clearCanvas(canvas, width, Math.max(T, S) * pitch);
   heads.forEach(([head, A], nth) => {
     // Side by side, so that equal weights of two heads do not cover each other.
@@ -113,8 +112,8 @@ function paintLines(canvas, { heads, T, S, width, pitch, of, at }) {
 }
 
 /** A short line as head number `head` has it. */
-function sampleLine(head) {
-  const canvas = element("canvas", {});
+export function sampleLine(head) {
+  const canvas = tag("canvas");
   const pen = clearCanvas(canvas, 34, 10);
   pen.strokeStyle = LINE_COLOURS[head % LINE_COLOURS.length];
   pen.setLineDash(DASHES[head % DASHES.length]);

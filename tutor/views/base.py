@@ -13,7 +13,6 @@ from typing import NamedTuple
 import anywidget
 import torch
 from IPython.display import display
-from matplotlib import colormaps
 from matplotlib.figure import Figure
 from PIL import Image  # comes with matplotlib
 from traitlets import Unicode
@@ -22,14 +21,7 @@ from tutor.figures import img
 from tutor.text.normalize import normalize
 
 HERE = Path(__file__).parent
-EXPORT = """
-export default {
-  render(context) {
-    hidePicture(context);
-    return render(context);
-  },
-};
-"""
+EXPORT = "export default tutorView.default;\n"  # what anywidget asks a module for
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/x-tutor-view"  # {"view": class, "state": traits}, from which the site lives
 # Traits that the reader changes. The kernel does not answer with what it was told: such an answer,
@@ -53,11 +45,9 @@ def read_file(name):
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def script(*names):
-    """The whole JavaScript of a view: the colours, what all views share, its own files."""
-    colours = colormaps["cividis"](range(256), bytes=True)[:, :3].tobytes().hex()
-    files = "\n".join(map(read_file, ("common.js", *names)))
-    return f'const CIVIDIS = "{colours}";\n{files}{EXPORT}'
+def script(name):
+    """The whole JavaScript of a view as one module; `npm run build` makes the bundles."""
+    return read_file(f"bundles/{name}.js") + EXPORT
 
 
 class Table(NamedTuple):
@@ -83,7 +73,7 @@ class Table(NamedTuple):
 class View(anywidget.AnyWidget):
     """An interactive view that has all it needs within itself.
 
-    A subclass sets `_esm = script("own.js")`, keeps what is shown in synchronised traits, and
+    A subclass sets `_esm = script("own")`, keeps what is shown in synchronised traits, and
     defines `title()`, `draw(figure)` (matplotlib), `describe()` (the same in words) and `table()`.
     """
 
@@ -140,7 +130,7 @@ class View(anywidget.AnyWidget):
             style=self._css,
             state=as_json(self.saved_state()).replace("<", "\\u003c"),  # nothing ends the script
             model=f"<script>{model}</script>\n" if model else "",
-            script=self._esm.removesuffix(EXPORT) + read_file("alone.js"),
+            script=self._esm.removesuffix(EXPORT),
             picture=base64.b64encode(self.picture()).decode("ascii"),
             alt=html.escape(self.describe()),
             table=self.table()._repr_html_(),

@@ -39,7 +39,7 @@ class BeamView(View):
     source: the sentence that was translated. step: the last that is shown at first (None: all).
     """
 
-    _esm = script("beam.js")
+    _esm = script("beam")
 
     facts = Dict().tag(sync=True)
     step = Int().tag(**READERS)

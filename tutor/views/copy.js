@@ -1,13 +1,14 @@
 // Taking a picture or numbers along: by the clipboard, or by hand where the browser refuses it.
+import { tag } from "./common.js";
 
 /** A canvas with its names around it, on the ground and in the ink of `frame`.
  *
  * columns stand above the canvas or, if `right` is set, beside it.
  */
-function pictureWithNames(frame, canvas, { caption, rows, columns, pitch, right }) {
+export function pictureWithNames(frame, canvas, { caption, rows, columns, pitch, right }) {
   const { color, backgroundColor } = getComputedStyle(frame);
   const [width, height] = [parseFloat(canvas.style.width), parseFloat(canvas.style.height)];
-  const sheet = element("canvas", {});
+  const sheet = tag("canvas");
   const font = "12px system-ui, sans-serif";
   const pen = sheet.getContext("2d");
   pen.font = font;
@@ -40,7 +41,7 @@ function pictureWithNames(frame, canvas, { caption, rows, columns, pitch, right 
 }
 
 /** Names and numbers as lines of cells parted by tabs, as spreadsheets take them. */
-function asLines(rows, columns, A) {
+export function asLines({ rows, columns }, A) {
   const S = columns.length;
   const numbers = (t) => [...A.subarray(t * S, (t + 1) * S)].map((x) => x.toFixed(4));
   return [["", ...columns], ...rows.map((name, t) => [name, ...numbers(t)])]
@@ -49,12 +50,12 @@ function asLines(rows, columns, A) {
 }
 
 /** Two buttons. `draw()` gives {canvas, caption}, `write()` a text. */
-function makeCopying(draw, write) {
-  const said = element("span", { role: "status" });
-  const byHand = element("div", { class: "tutor-by-hand", hidden: true });
+export function makeCopying(draw, write) {
+  const said = tag("span", { role: "status" });
+  const byHand = tag("div.tutor-by-hand", { hidden: true });
   const offer = (words, ...nodes) => {
     said.textContent = words;
-    const close = element("button", { type: "button", onclick: () => tidy("") }, "Close");
+    const close = tag("button", { onclick: () => tidy("") }, "Close");
     byHand.replaceChildren(...nodes, close);
     byHand.hidden = false;
   };
@@ -72,11 +73,11 @@ function makeCopying(draw, write) {
       tidy("The picture is copied.");
     } catch {
       const src = canvas.toDataURL();
-      const link = element("a", { href: src, download: "attention.png" }, "Save it as a file");
+      const link = tag("a", { href: src, download: "attention.png" }, "Save it as a file");
       offer(
         "The browser does not let a page copy. Save the picture, or copy it from its menu.",
         link,
-        element("img", { src, alt: caption, width: canvas.width / 2 }),
+        tag("img", { src, alt: caption, width: canvas.width / 2 }),
       );
     }
   }
@@ -87,20 +88,18 @@ function makeCopying(draw, write) {
       await navigator.clipboard.writeText(text);
       tidy("The numbers are copied.");
     } catch {
-      const area = element("textarea", { readonly: "", rows: 6, "aria-label": "Numbers" });
+      const area = tag("textarea", { readonly: "", rows: 6, "aria-label": "Numbers" });
       area.value = text;
       offer("The browser does not let a page copy. Press Control + C.", area);
       area.select();
     }
   }
 
-  const button = (name, act) => element("button", { type: "button", onclick: act }, name);
-  return element(
+  const button = (name, act) => tag("button", { onclick: act }, name);
+  return tag(
     "div",
-    {},
-    element(
-      "div",
-      { class: "tutor-choosers" },
+    tag(
+      "div.tutor-choosers",
       button("Copy picture", copyPicture),
       button("Copy numbers", copyNumbers),
       said,

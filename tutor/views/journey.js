@@ -1,8 +1,28 @@
 // JourneyView: one sentence all the way. Where its numbers come from: journey_source.js; what the
 // panels draw: journey_map.js, journey_next.js, journey_layer.js, journey_head.js, and what they
 // say: journey_words.js; what the reader changes: journey_changes.js.
-
-const SAVED = "A saved page: your own sentence, switching off and other tokens need the kernel.";
+import {
+  all,
+  assign,
+  listen,
+  makeFrame,
+  makeHelp,
+  makeLive,
+  makeSentence,
+  makeSteps,
+  mark,
+  tag,
+  watchSize,
+} from "./common.js";
+import { makeBanner, makeFactorRow } from "./journey_changes.js";
+import { askForHeads, drawHead, drawNumber, loadHead } from "./journey_head.js";
+import { drawHidden, drawLayer } from "./journey_layer.js";
+import { drawLengths, makeMap } from "./journey_map.js";
+import { makeNext } from "./journey_next.js";
+import { asShare, makeStop, parsePlace, roam, SAVED, SUB_LAYERS } from "./journey_parts.js";
+import { makeSource } from "./journey_source.js";
+import { tellHead, tellLayer, tellWhole } from "./journey_words.js";
+import { makeView } from "./widget.js";
 
 function render({ model, el }) {
   const source = makeSource(model);
@@ -42,54 +62,51 @@ function render({ model, el }) {
 
   // ---- the page
 
-  const sentence = element("input", { type: "text", spellcheck: "false", autocomplete: "off" });
-  const ask = element("button", { type: "button", onclick: translate }, "Translate");
-  sentence.addEventListener("keydown", (event) => event.key === "Enter" && translate());
-  const asking = element(
-    "div",
-    { class: "tutor-asking" },
-    element("label", { class: "tutor-chooser" }, element("span", {}, "Your sentence"), sentence),
-    ask,
-  );
-  const said = element("p", { class: "journey-said", role: "status" });
-  const back = element("button", { type: "button", "aria-label": "One token back", onclick: () => go(-1) }, "◂");
-  const forth = element("button", { type: "button", "aria-label": "One token on", onclick: () => go(1) }, "▸");
-  const tokens = element("div", { class: "journey-written", role: "group", "aria-label": "Tokens written" });
+  const { node: asking, input: sentence } = makeSentence(translate);
+  const said = tag("p.journey-said", { role: "status" });
+  const { back, forth, limit } = makeSteps(go, ["◂", "▸"]);
+  back.ariaLabel = "One token back";
+  forth.ariaLabel = "One token on";
+  const tokens = tag("div.journey-written", { role: "group", "aria-label": "Tokens written" });
   const refreshTokens = roam(tokens);
-  const reads = element("p", { class: "journey-reading", "aria-live": "polite" });
-  const more = element("span", { "aria-hidden": "true", title: "scroll: there are more" }, "↔");
-  const steps = element("div", { class: "journey-steps" }, back, forth, tokens, more);
+  const reads = makeLive("p.journey-reading");
+  const more = tag("span", { "aria-hidden": "true", title: "scroll: there are more" }, "↔");
+  const steps = tag("div.journey-steps", back, forth, tokens, more);
   const banner = makeBanner(state, { scale, run });
-  const crumbs = element("nav", { class: "journey-crumbs", "aria-label": "Where you are" });
-  const story = element("p", { class: "journey-story", "aria-live": "polite" });
+  const crumbs = tag("nav.journey-crumbs", { "aria-label": "Where you are" });
+  const story = makeLive("p.journey-story");
   const factorRow = makeFactorRow(state, { scale });
-  const effect = element("p", { class: "journey-effect", "aria-live": "polite" });
-  const panel = element("div", { class: "journey-inner" });
+  const effect = makeLive("p.journey-effect");
+  const panel = tag("div.journey-inner");
   const refreshPanel = roam(panel);
   const map = makeMap(state, { open, chooseSource });
   const next = makeNext(state, { choose, drawn: takeDrawn, tell, shown: showEffect });
   const refreshNext = roam(next.node.querySelector(".journey-candidates"));
-  const opened = element("section", { class: "journey-panel", "aria-label": "Opened" });
-  opened.append(crumbs, story, factorRow.node, effect, panel);
+  const inPanel = [crumbs, story, factorRow.node, effect, panel];
+  const opened = tag("section.journey-panel", { "aria-label": "Opened" }, ...inPanel);
   const help = makeHelp(
     "Tab goes from part to part, and the arrow keys move within it. Enter goes in: from the model " +
       "to a layer, a head, a number. Escape or Backspace goes out. Square brackets, [ and ], go " +
       "a token back and on.",
   );
-  const content = element(
-    "div",
-    { class: "journey-content" },
+  const content = tag(
+    "div.journey-content",
     asking,
     said,
     steps,
     reads,
     banner.node,
-    element("div", { class: "journey-whole" }, map.node, next.node),
-    element("p", { class: "journey-key" },
-      "Numbers and bars: the length of the vector that is added, in the encoder to the marked source token, " +
-        "in the decoder to the token it reads. Small squares: heads; stronger colour = longer. ",
-      element("b", { class: "journey-encoder" }, "Blue"), ": from the source. ",
-      element("b", { class: "journey-decoder" }, "Orange"), ": the decoder's own."), // prettier-ignore
+    tag("div.journey-whole", map.node, next.node),
+    tag(
+      "p.journey-key",
+      "Numbers and bars: the length of the vector that is added, in the encoder to the marked " +
+        "source token, in the decoder to the token it reads. Small squares: heads; stronger " +
+        "colour = longer. ",
+      tag("b.journey-encoder", "Blue"),
+      ": from the source. ",
+      tag("b.journey-decoder", "Orange"),
+      ": the decoder's own.",
+    ),
     opened,
     help,
   );
@@ -250,7 +267,8 @@ function render({ model, el }) {
     else if (state.own?.text !== facts.text) state.own = null;
     state.source = Math.min(state.source, facts.source.length - 1);
     const count = facts.written.length;
-    if (count && !state.picks.has(count - 1)) state.picks = new Map(facts.written.map((_, t) => [t, "given"]));
+    if (count && !state.picks.has(count - 1))
+      state.picks = new Map(facts.written.map((_, t) => [t, "given"]));
     else state.picks = new Map([...state.picks].filter(([t]) => t < count));
     if (number && number.s >= Math.min(facts.source.length, facts.read.length)) number = null;
     said.textContent = facts.message;
@@ -258,12 +276,11 @@ function render({ model, el }) {
     frame.setAttribute("aria-label", `Journey of “${facts.text}”`);
     keepFocus(() => {
       map.build();
-      const stops = facts.target.map((token, t) =>
-        makeStop(`step:${t}`, `token ${t + 1}: ${token}`, () => assign(model, { step: t }), {
-          class: state.picks.has(t) ? "journey-by-reader" : "",
-          onfocus: () => assign(model, { step: t }),
-        }, token), // prettier-ignore
-      );
+      const stops = facts.target.map((token, t) => {
+        const here = () => assign(model, { step: t });
+        const how = { class: state.picks.has(t) ? "journey-by-reader" : "", onfocus: here };
+        return makeStop(`step:${t}`, `token ${t + 1}: ${token}`, here, how, token);
+      });
       tokens.replaceChildren(...stops);
       banner.show();
       showStep();
@@ -276,21 +293,19 @@ function render({ model, el }) {
     const { step } = state;
     const list = [...tokens.children];
     list.forEach((stop, t) => {
-      stop.classList.toggle("journey-now", t === step);
-      stop.classList.toggle("journey-later", t > step);
+      mark(stop, { "journey-now": t === step, "journey-later": t > step });
       stop.setAttribute("aria-current", t === step ? "step" : "false");
       stop.tabIndex = t === step ? 0 : -1;
     });
     scrollToStep();
     refreshTokens();
-    back.disabled = step === 0;
-    forth.disabled = step === facts.target.length - 1;
+    limit(step, facts.target.length - 1);
     reads.replaceChildren(
       `Token ${step + 1} of ${facts.target.length}: the decoder reads `,
-      element("b", {}, facts.read[step]),
+      tag("b", facts.read[step]),
       step ? ` after ${facts.read.slice(Math.max(0, step - 4), step).join(" ")}` : "",
       " and writes ",
-      element("b", {}, facts.target[step]),
+      tag("b", facts.target[step]),
       ".",
     );
     next.show();
@@ -303,8 +318,9 @@ function render({ model, el }) {
     const now = tokens.children[state.step];
     const { scrollLeft, clientWidth } = tokens;
     const left = now.offsetLeft - tokens.offsetLeft;
-    if (left < scrollLeft || left + now.offsetWidth > scrollLeft + clientWidth) tokens.scrollLeft = left - 40;
-    more.classList.toggle("journey-none", tokens.scrollWidth <= tokens.clientWidth + 2);
+    if (left < scrollLeft || left + now.offsetWidth > scrollLeft + clientWidth)
+      tokens.scrollLeft = left - 40;
+    mark(more, { "journey-none": tokens.scrollWidth <= tokens.clientWidth + 2 });
   }
 
   function showPosition() {
@@ -326,10 +342,13 @@ function render({ model, el }) {
     };
     const bySliders = next.shareBySliders();
     const moved = bySliders !== null;
-    const now = moved ? `${bySliders ? asShare(bySliders) : "left out"} by the sliders` : chance(facts);
+    const moving = `${bySliders ? asShare(bySliders) : "left out"} by the sliders`;
+    const now = moved ? moving : chance(facts);
     const before = !moved && state.comparable() ? chance(untouched) : null;
     const shares = [now, ...(before ? [`before ${before}`] : [])].filter(Boolean).join(", ");
-    const says = `Now: ${facts.target[step]}${shares ? ` (${shares})` : ""} · translation: ${facts.translation || "(nothing)"}`;
+    const says =
+      `Now: ${facts.target[step]}${shares && ` (${shares})`} · ` +
+      `translation: ${facts.translation || "(nothing)"}`;
     if (effect.textContent !== says) effect.textContent = says;
   }
 
@@ -337,23 +356,24 @@ function render({ model, el }) {
 
   function showCrumbs() {
     const { place } = state;
-    const { side, layer, kind, head } = place ? parsePlace(place) : {};
+    const { side, layer, kind, head } = parsePlace(place);
     const way = [["Whole model", ""]];
     if (place) way.push([`${side} layer ${layer}`, `${side}.${layer}`]);
     if (kind) way.push([SUB_LAYERS[kind], `${side}.${layer}.${kind}`]);
-    if (place && head !== null) way.push([`head ${head}`, place]);
+    if (head !== null) way.push([`head ${head}`, place]);
     if (number) way.push([{ E: "a score", A: "a weight", Y: "the mix" }[number.kind], null]);
+    const leave = (to) => () => {
+      number = null;
+      goTo(to);
+      showPanel(true, to ? null : place);
+    };
     const here = way.length - 1;
     crumbs.replaceChildren(
       ...way.flatMap(([name, to], i) => [
-        ...(i ? [element("span", { "aria-hidden": "true" }, " › ")] : []),
+        ...(i ? [tag("span", { "aria-hidden": "true" }, " › ")] : []),
         i === here
-          ? element("b", { "aria-current": "location" }, name)
-          : element("button", { type: "button", "data-key": `crumb:${i}`, onclick: () => {
-              number = null;
-              goTo(to);
-              showPanel(true, to ? null : place);
-            } }, name), // prettier-ignore
+          ? tag("b", { "aria-current": "location" }, name)
+          : tag("button", { "data-key": `crumb:${i}`, onclick: leave(to) }, name),
       ]),
     );
   }
@@ -368,16 +388,15 @@ function render({ model, el }) {
     showCrumbs();
     factorRow.show();
     showEffect();
-    const { side, layer, kind, head } = place ? parsePlace(place) : {};
-    const hasHead = place !== "" && head !== null;
+    const { kind, head } = parsePlace(place);
     try {
       let child, words;
       if (!place) {
         [child, words] = [drawLengths(state), tellWhole(state)];
-      } else if (!hasHead) {
+      } else if (head === null) {
         child = drawLayer(state, place, act);
-        if (kind === "ff") child = element("div", {}, child, await drawHidden(state, place));
-        words = tellLayer(state, side, layer);
+        if (kind === "ff") child = tag("div", child, await drawHidden(state, place));
+        words = tellLayer(state, place);
       } else {
         const one = await loadHead(state, place);
         if (mine !== drawn) return;
@@ -393,39 +412,33 @@ function render({ model, el }) {
       const keys = panel.querySelector(".journey-keys");
       if (keys) keys.scrollTop = scrolled;
       refreshPanel();
-      if (follow)
-        (
-          find(key) ??
-          panel.querySelector(".journey-slot.journey-now") ??
-          find(`panel:${place}`) ??
-          panel.querySelector(".journey-stop") ??
-          find(place)
-        )?.focus();
-      else if (old) (find(old) ?? panel.querySelector(".journey-stop") ?? banner.node).focus({ preventScroll: true });
+      const first = panel.querySelector(".journey-stop");
+      const entered = panel.querySelector(".journey-slot.journey-now") ?? find(`panel:${place}`);
+      if (follow) (find(key) ?? entered ?? first ?? find(place))?.focus();
+      else if (old) (find(old) ?? first ?? banner.node).focus({ preventScroll: true });
     } catch (error) {
       if (mine === drawn) tell(error);
     }
   }
 
   take(state.facts);
-  const watch = new ResizeObserver(() => {
-    scrollToStep(); // there is no width before the view is on the page
-    map.show();
-  });
-  watch.observe(frame);
   if (!source.alive) {
     asking.hidden = true;
     said.textContent = SAVED;
   }
-  // A run from Python: the run of the page itself is taken when it answers.
-  const ends = [
-    listen(model, ["facts"], () => !busy && model.get("facts") !== state.facts && take(model.get("facts"))),
-    listen(model, ["step"], () => model.get("step") !== state.step && showStep()),
-    listen(model, ["place"], () => model.get("place") !== state.place && showPanel()),
-  ];
-  return () => {
-    watch.disconnect();
-    source.close();
-    ends.forEach((end) => end());
+  const ends = listen(model, {
+    // A run from Python: the run of the page itself is taken when it answers.
+    facts: () => !busy && model.get("facts") !== state.facts && take(model.get("facts")),
+    step: () => model.get("step") !== state.step && showStep(),
+    place: () => model.get("place") !== state.place && showPanel(),
+  });
+  const resized = () => {
+    scrollToStep(); // there is no width before the view is on the page
+    map.show();
   };
+  return all(ends, source.close, watchSize(frame, resized));
 }
+
+export { makeSource }; // for its tests
+
+export default makeView(render);

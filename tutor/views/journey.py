@@ -13,7 +13,6 @@ from tutor.trace import check_scales, heads_of, scaled, sub_layers, trace
 from tutor.views.base import READERS, Table, View, read_file, script
 from tutor.views.journey_still import as_share, draw_journey, in_words
 
-PARTS = ("_source", "_parts", "_words", "_map", "_next", "_layer", "_head", "_changes", "")
 TOP = 12  # the most probable tokens that the page gets for each step
 
 
@@ -32,7 +31,7 @@ class JourneyView(View):
     Raises ValueError, in one sentence, for what the model cannot run.
     """
 
-    _esm = script(*(f"journey{part}.js" for part in PARTS))
+    _esm = script("journey")
     _css = View._css + read_file("journey.css")
 
     facts = Dict().tag(sync=True)  # of the run that is shown, see `begin`

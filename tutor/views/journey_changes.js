@@ -1,80 +1,108 @@
 // What the reader changed: the banner that says it and undoes it, and the row that sets a factor.
+import { mark, tag, write } from "./common.js";
+import { isOffWith, namePlace, parsePlace, two } from "./journey_parts.js";
 
 const FACTORS = [0, 0.5, 1, 2];
 
 /** `scale(place, factor)` and `run({ text, written, scales })`: run the model so. */
-function makeBanner(state, { scale, run }) {
-  const node = element("div", { class: "journey-banner", role: "group", "aria-label": "Changes" });
+export function makeBanner(state, { scale, run }) {
+  const node = tag("div.journey-banner", { role: "group", "aria-label": "Changes" });
 
   function show() {
-    const { facts, untouched, own } = state;
+    const { facts } = state;
     const places = Object.entries(facts.scales);
-    const undo = (key, says, f, title = "undo") =>
-      element("button", { type: "button", class: "journey-undo", "data-key": key, title, onclick: f }, `${says} `,
-        element("span", { "aria-hidden": "true" }, "↶"), element("span", { class: "journey-unseen" }, title)); // prettier-ignore
-    const chips = places.map(([place, factor]) =>
-      undo(`undo:${place}`, `${namePlace(place)}: ${factor === 0 ? "off" : `× ${two(factor)}`}`, () => scale(place, 1)),
+    const undo = (key, says, onclick, title = "undo") =>
+      tag(
+        "button.journey-undo",
+        { "data-key": `undo:${key}`, title, onclick },
+        `${says} `,
+        tag("span", { "aria-hidden": "true" }, "↶"),
+        tag("span.journey-unseen", title),
+      );
+    const chips = places.map(([place, factor]) => {
+      const how = factor === 0 ? "off" : `× ${two(factor)}`;
+      return undo(place, `${namePlace(place)}: ${how}`, () => scale(place, 1));
+    });
+    const picks = [...state.picks].filter(
+      ([t, whose]) => whose !== "given" || state.picks.get(t + 1) !== "given",
     );
-    const picks = [...state.picks].filter(([t, whose]) => whose !== "given" || state.picks.get(t + 1) !== "given");
     picks.forEach(([t, whose], i) => {
       const left = i ? picks[i - 1][0] + 1 : 0; // what stays: up to the pick before this one
-      const what = whose === "given" ? (t ? `the first ${t + 1} tokens` : "the first token") : `${facts.target[t]} as token ${t + 1}`;
+      const given = t ? `the first ${t + 1} tokens` : "the first token";
+      const what = whose === "given" ? given : `${facts.target[t]} as token ${t + 1}`;
       const forget = () => run({ ...facts, written: facts.written.slice(0, left) });
-      chips.push(undo(`undo:token:${t}`, `${whose}: ${what}`, forget, i < picks.length - 1 ? "undo this and the later ones" : "undo"));
+      const title = i < picks.length - 1 ? "undo this and the later ones" : "undo";
+      chips.push(undo(`token:${t}`, `${whose}: ${what}`, forget, title));
     });
-    node.classList.toggle("journey-settled", !state.alive); // nothing can come into it
-    node.classList.toggle("journey-changed", chips.length > 0);
-    node.classList.toggle("journey-only-written", !places.length && chips.length > 0);
-    const plain = places.length && untouched && untouched !== facts ? untouched.translation : null;
-    const line = (...children) => element("p", {}, ...children);
-    // A view that began with something switched off knows no other run yet.
-    const compare = state.alive ? [element("button", { type: "button", "data-key": "compare",
-      onclick: () => run(facts) }, "Compare with nothing switched off")] : []; // prettier-ignore
-    const lines = [line(element("b", {}, facts.translation || "(nothing)"))];
-    const same = facts.written.length ? "the same choice of tokens and " : "";
-    const how = state.alive ? " To switch a part off, open its layer and press “on” beside it." : "";
-    if (!places.length && !facts.written.length) lines.push(line(`Nothing is switched off.${how}`));
-    else if (!places.length && own) lines.push(line("The model's own choice: ", element("i", {}, own.translation)));
-    else if (!places.length) lines.push(line("Not all of its tokens are the model's own choice."));
-    else if (plain === null) lines.push(line("Something is switched off or scaled. ", ...compare));
-    else if (plain === facts.translation) lines.push(line(`The same as with ${same}nothing switched off.`));
-    else lines.push(line(`With ${same}nothing switched off: `, element("i", {}, plain)));
+    mark(node, {
+      "journey-settled": !state.alive, // nothing can come into it
+      "journey-changed": chips.length > 0,
+      "journey-only-written": !places.length && chips.length > 0,
+    });
+    const lines = [tag("p", tag("b", facts.translation || "(nothing)")), tag("p", ...compared())];
     if (chips.length) {
-      const undoAll = () => run({ text: facts.text, written: [], scales: {} });
-      const all = element("button", { type: "button", "data-key": "undo:all", onclick: undoAll }, chips.length > 1 ? `Undo all ${chips.length}` : "Undo all");
-      lines.push(element("p", { class: "journey-chips" }, all, ...chips));
+      const onclick = () => run({ text: facts.text, written: [], scales: {} });
+      const name = chips.length > 1 ? `Undo all ${chips.length}` : "Undo all";
+      const all = tag("button", { "data-key": "undo:all", onclick }, name);
+      lines.push(tag("p.journey-chips", all, ...chips));
     }
     node.replaceChildren(...lines);
     // A stop for Tab only where there is something to scroll and no button leads there.
     node.tabIndex = !node.querySelector("button") && node.scrollHeight > node.clientHeight ? 0 : -1;
   }
 
+  /** What the translation would be otherwise. */
+  function compared() {
+    const { facts, untouched, own, alive } = state;
+    const same = facts.written.length ? "the same choice of tokens and " : "";
+    if (!Object.keys(facts.scales).length) {
+      const how = alive ? " To switch a part off, open its layer and press “on” beside it." : "";
+      if (!facts.written.length) return [`Nothing is switched off.${how}`];
+      if (own) return ["The model's own choice: ", tag("i", own.translation)];
+      return ["Not all of its tokens are the model's own choice."];
+    }
+    if (!untouched || untouched === facts) {
+      // A view that began with something switched off knows no other run yet.
+      const how = { "data-key": "compare", onclick: () => run(facts) };
+      const button = tag("button", how, "Compare with nothing switched off");
+      return ["Something is switched off or scaled. ", ...(alive ? [button] : [])];
+    }
+    if (untouched.translation === facts.translation)
+      return [`The same as with ${same}nothing switched off.`];
+    return [`With ${same}nothing switched off: `, tag("i", untouched.translation)];
+  }
+
   return { node, show };
 }
 
 /** How much the place that is open counts. */
-function makeFactorRow(state, { scale }) {
-  const node = element("div", { class: "journey-factor", role: "group", "aria-label": "Factor" });
+export function makeFactorRow(state, { scale }) {
+  const node = tag("div.journey-factor", { role: "group", "aria-label": "Factor" });
   const focused = () => node.getRootNode().activeElement;
 
   function show() {
     const { place, facts } = state;
-    const scalable = parsePlace(place).kind;
-    const through = facts.scales[place.replace(/\.head\..*/, "")] === 0 && place.includes(".head.");
-    const fixed = !state.alive || through; // nothing would come of it
-    node.classList.toggle("journey-none", !scalable);
-    if (!scalable || node.contains(focused())) {
-      if (scalable) markFactor();
-      return;
-    }
+    const parts = parsePlace(place);
+    const fixed = !state.alive || isOffWith(facts.scales, parts); // nothing would come of it
+    mark(node, { "journey-none": !parts.kind });
+    if (!parts.kind) return;
+    if (node.contains(focused())) return markFactor();
+    const set = (factor) => scale(state.place, Number(factor));
     node.replaceChildren(
-      element("span", {}, place.includes(".head.") ? "This head counts" : "This sub-layer counts"),
-      ...FACTORS.map((f) =>
-        element("button", { type: "button", "data-factor": f, onclick: () => scale(state.place, f) },
-          f === 0 ? "0 (off)" : `× ${write(f)}`)), // prettier-ignore
-      element("input", { type: "range", min: 0, max: 2, step: 0.05, "aria-label": "Factor",
-        oninput: (event) => scale(state.place, Number(event.target.value)) }), // prettier-ignore
-      element("output", {}),
+      tag("span", parts.head === null ? "This sub-layer counts" : "This head counts"),
+      ...FACTORS.map((f) => {
+        const name = f === 0 ? "0 (off)" : `× ${write(f)}`;
+        return tag("button", { "data-factor": f, onclick: () => set(f) }, name);
+      }),
+      tag("input", {
+        type: "range",
+        min: 0,
+        max: 2,
+        step: 0.05,
+        "aria-label": "Factor",
+        oninput: (event) => set(event.target.value),
+      }),
+      tag("output"),
     );
     markFactor();
 

@@ -1,70 +1,91 @@
 // A layer, opened: the stream as a band, and what each sub-layer adds to it.
+import { mark, tag, write } from "./common.js";
+import {
+  isOffWith,
+  kindsOf,
+  longestOf,
+  makeMeter,
+  makeStop,
+  makeStrip,
+  namePlace,
+  parsePlace,
+  positionOf,
+  SAVED,
+  SUB_LAYERS,
+  sayFactor,
+  two,
+} from "./journey_parts.js";
 
 /** The panel of a layer. `act`: { open, scale, number }. */
-function drawLayer(state, place, act) {
+export function drawLayer(state, place, act) {
   const { side, layer, kind: chosen } = parsePlace(place);
   const { facts } = state;
-  const at = side === "encoder" ? state.source : state.step;
-  const kinds = side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
-  const subs = kinds.map((kind) => `${side}.${layer}.${kind}`);
+  const at = positionOf(state, place);
+  const subs = kindsOf(side).map((kind) => `${side}.${layer}.${kind}`);
   const widest = longestOf(state);
   const strongest = Math.max(...subs.flatMap((s) => (facts.heads[s] ?? []).map((h) => h[at])), 0);
-  const columns = subs.map((sub) => drawSubLayer(state, sub, { at, widest, strongest, chosen }, act));
-  const node = element(
-    "div",
-    { class: `journey-columns journey-${side}`, style: `--columns: ${subs.length}` },
-    ...columns,
-  );
+  const scale = { at, widest, strongest };
+  const columns = subs.map((sub) => drawSubLayer(state, sub, chosen, scale, act));
   const { before, adds } = facts.lengths[subs[0]];
-  const example = `${two(before[at])} and ${two(adds[at])} need not make ${two(before[at] + adds[at])}`;
-  const key = `Numbers are lengths of vectors. Vectors add, lengths do not: ${example}.`;
-  return element("div", {}, node, element("p", { class: "journey-key" }, key));
+  const numbers = [before[at], adds[at], before[at] + adds[at]].map(two);
+  return tag(
+    "div",
+    tag(`div.journey-columns.journey-${side}`, { style: `--columns: ${subs.length}` }, ...columns),
+    tag(
+      "p.journey-key",
+      "Numbers are lengths of vectors. Vectors add, lengths do not: " +
+        `${numbers[0]} and ${numbers[1]} need not make ${numbers[2]}.`,
+    ),
+  );
 }
 
-function drawSubLayer(state, sub, { at, widest, strongest, chosen }, act) {
+function drawSubLayer(state, sub, chosen, { at, widest, strongest }, act) {
   const { facts } = state;
   const { kind } = parsePlace(sub);
   const { before, adds, after } = facts.lengths[sub];
   const factor = facts.scales[sub] ?? 1;
-  const names = { before: before[at], adds: adds[at], after: after[at] };
-  const box = element(
-    "div",
-    { class: `journey-box journey-is-${kind}` },
-    makeStop(`panel:${sub}`, `${SUB_LAYERS[kind]}: open`, () => act.open(sub), {
-      class: "journey-sub",
-    }),
+  const open = (place) => () => act.open(place);
+  const title = makeStop(
+    `panel:${sub}`,
+    `${SUB_LAYERS[kind]}: open`,
+    open(sub),
+    { class: "journey-sub" },
+    tag("b", SUB_LAYERS[kind]),
+    tag("span.journey-number", factor === 0 ? "off" : `adds ${two(adds[at])}`),
   );
-  box.firstChild.append(
-    element("b", {}, SUB_LAYERS[kind]),
-    element("span", { class: "journey-number" }, factor === 0 ? "off" : `adds ${two(adds[at])}`),
-  );
-  box.append(makeSwitch(sub, state, act));
-  box.classList.toggle("journey-off", factor === 0);
-  box.classList.toggle("journey-scaled", factor !== 1);
-  box.classList.toggle("journey-open", chosen === kind);
-  (facts.heads[sub] ?? []).forEach((lengths, m) => {
+  const heads = (facts.heads[sub] ?? []).map((lengths, m) => {
     const head = `${sub}.head.${m}`;
     const own = facts.scales[head] ?? 1;
     const length = lengths[at];
-    const says = `head ${m}: length ${two(length)}${sayFactor(own)}. Open`;
-    const off = own === 0 || factor === 0;
-    const stop = makeStop(`panel:${head}`, says, () => act.open(head), { class: "journey-row" });
-    stop.append(
-      element("span", {}, `head ${m}`),
+    const stop = makeStop(
+      `panel:${head}`,
+      `head ${m}: length ${two(length)}${sayFactor(own)}. Open`,
+      open(head),
+      { class: "journey-row" },
+      tag("span", `head ${m}`),
       makeMeter(strongest ? length / strongest : 0),
-      element("span", { class: "journey-number" }, off ? "off" : two(length)),
+      tag("span.journey-number", own === 0 || factor === 0 ? "off" : two(length)),
     );
-    const line = element("div", { class: "journey-line" }, stop, makeSwitch(head, state, act));
-    line.classList.toggle("journey-off", own === 0);
-    box.append(line);
+    const line = tag("div.journey-line", stop, makeSwitch(head, state, act));
+    mark(line, { "journey-off": own === 0 });
+    return line;
   });
-  if (kind === "ff") box.append(element("p", {}, `${facts.config.d_ff} units in the middle${chosen === "ff" ? ", drawn below" : ": open to see them"}`));
-  return element(
-    "div",
-    { class: `journey-column journey-is-${kind}` },
-    drawBand(names, widest, facts.config.norm_first, factor === 0),
-    box,
+  const more = chosen === "ff" ? ", drawn below" : ": open to see them";
+  if (kind === "ff") heads.push(tag("p", `${facts.config.d_ff} units in the middle${more}`));
+  const box = tag(
+    `div.journey-box.journey-is-${kind}`,
+    title,
+    makeSwitch(sub, state, act),
+    ...heads,
   );
+  mark(box, {
+    "journey-off": factor === 0,
+    "journey-scaled": factor !== 1,
+    "journey-open": chosen === kind,
+  });
+  const lengths = { before: before[at], adds: adds[at], after: after[at] };
+  const band = drawBand(lengths, widest, facts.config.norm_first, factor === 0);
+  return tag(`div.journey-column.journey-is-${kind}`, band, box);
 }
 
 /** A part of the stream: it comes as thick as it is long; what is added flows in from below. */
@@ -77,65 +98,59 @@ function drawBand({ before, adds, after }, widest, normFirst, off) {
   const turn = w / 2 + 4; // the radius of the bend, at the middle of the flow
   const flow = `M24 84V${y + turn}A${turn} ${turn} 0 0 1 ${24 + turn} ${y}H64`; // into the plus sign
   const out = `M24 ${y + a}V84`;
-  return element(
-    "div",
-    { class: "journey-band" },
-    element(
+  return tag(
+    "div.journey-band",
+    tag(
       "p",
-      {},
-      element("span", {}, `stream ${two(before)}`),
-      element("span", {}, `${normFirst ? "" : "norm "}${two(after)}`),
+      tag("span", `stream ${two(before)}`),
+      tag("span", `${normFirst ? "" : "norm "}${two(after)}`),
     ),
-    drawing(
+    tag(
       "svg",
       { viewBox: "0 0 300 84", preserveAspectRatio: "none", "aria-hidden": "true" },
-      drawing("path", { class: "journey-stream", d: stream }),
-      drawing("path", { class: "journey-read", d: out }),
+      tag("path.journey-stream", { d: stream }),
+      tag("path.journey-read", { d: out }),
     ),
     // A drawing of its own: it keeps its thickness where the stream is stretched.
-    drawing(
-      "svg",
-      { class: "journey-inflow", viewBox: "0 0 64 84", "aria-hidden": "true" },
-      ...(off ? [] : [drawing("path", { class: "journey-flow", d: flow, "stroke-width": w })]),
+    tag(
+      "svg.journey-inflow",
+      { viewBox: "0 0 64 84", "aria-hidden": "true" },
+      ...(off ? [] : [tag("path.journey-flow", { d: flow, "stroke-width": w })]),
     ),
-    element("span", { class: "journey-reads" }, normFirst ? "LayerNorm ↓" : "reads ↓"),
-    element("span", { class: "journey-plus" }, normFirst ? "+" : "+ LayerNorm"),
+    tag("span.journey-reads", normFirst ? "LayerNorm ↓" : "reads ↓"),
+    tag("span.journey-plus", normFirst ? "+" : "+ LayerNorm"),
   );
 }
 
 /** The switch of a head or a sub-layer: on, off, or by how much it counts. */
 function makeSwitch(place, state, act) {
   const { scales } = state.facts;
-  const through = place.includes(".head.") && scales[place.replace(/\.head\..*/, "")] === 0;
+  const through = isOffWith(scales, parsePlace(place));
   const factor = through ? 0 : (scales[place] ?? 1);
   const says = factor === 1 ? "on" : factor === 0 ? "off" : `× ${write(factor)}`;
   const why = through ? "off with its sub-layer" : state.alive ? "" : SAVED;
+  const does = why || `switch ${factor === 0 ? "on" : "off"}`;
+  const attributes = { title: why || "switch off or on", disabled: Boolean(why) };
   return makeStop(
     `switch:${place}`,
-    `${namePlace(place)} is ${says}: ${why || `switch ${factor === 0 ? "on" : "off"}`}`,
+    `${namePlace(place)} is ${says}: ${does}`,
     () => act.scale(place, factor === 0 ? 1 : 0),
-    {
-      class: "journey-switch",
-      "aria-pressed": factor === 0,
-      title: why || "switch off or on",
-      disabled: Boolean(why),
-    },
+    { class: "journey-switch", "aria-pressed": factor === 0, ...attributes },
     says,
   );
 }
 
 /** The units of a feed-forward sub-layer at one position, as bars. */
-async function drawHidden(state, sub) {
-  const at = sub.startsWith("encoder") ? state.source : state.step;
+export async function drawHidden(state, sub) {
+  const at = positionOf(state, sub);
   const { shape, data } = await state.numbers(`${sub}.hidden`); // (S or T, d_ff)
   const row = data.subarray(at * shape[1], (at + 1) * shape[1]);
   const best = row.indexOf(Math.max(...row));
-  return element(
+  return tag(
     "div",
     { class: `journey-hidden journey-${sub.split(".")[0]}` },
-    element(
+    tag(
       "p",
-      {},
       `The ${shape[1]} units in the middle, after ReLU: ` +
         `${row.filter((x) => x > 0).length} are above 0; the largest is unit ${best} with ` +
         `${two(row[best])}.`,

@@ -1,4 +1,6 @@
 // The next token: its probabilities as the reader shapes them, and the choice of another one.
+import { makeLive, mark, range, tag } from "./common.js";
+import { asShare, makeStop, two } from "./journey_parts.js";
 
 const SHOWN = 8; // candidates
 
@@ -8,71 +10,63 @@ const SHOWN = 8; // candidates
  * Temperature, top-k and top-p act as in `tutor.decoding.sample`, in this order: the k most
  * probable tokens, the temperature, the fewest of them that have the share p together.
  */
-function makeNext(state, { choose, drawn, tell, shown }) {
-  const [temperature, topK, topP] = [
+export function makeNext(state, { choose, drawn, tell, shown }) {
+  const sliders = [
     makeSlider("temperature", 0.1, 3, 0.1, 1, two),
     makeSlider("top-k", 1, 51, 1, 51, (k) => (k > 50 ? "all" : String(k))),
     makeSlider("top-p", 0.05, 1, 0.05, 1, two),
   ];
-  const title = element("p", { class: "journey-heading" });
-  const list = element("div", { class: "journey-candidates", role: "group" });
-  const rows = [...Array(SHOWN).keys()].map(() => {
-    const name = element("span", { class: "journey-token" });
-    const meter = element("span", { class: "journey-meter journey-wide" });
-    const number = element("span", { class: "journey-number" });
-    return makeStop("", "", () => choose(Number(row(number).dataset.id)), { disabled: !state.alive }, name, meter, number);
+  const [temperature, topK, topP] = sliders.map(
+    ({ input }) =>
+      () =>
+        Number(input.value),
+  );
+  const title = tag("p.journey-heading", "Next token");
+  const makeCells = (name = "") => [
+    tag("span.journey-token", name),
+    tag("span.journey-meter.journey-wide"),
+    tag("span.journey-number"),
+  ];
+  const rows = range(SHOWN).map((i) => {
+    const act = () => choose(Number(rows[i].dataset.id));
+    return makeStop("", "", act, { disabled: !state.alive }, ...makeCells());
   });
-  const row = (node) => node.closest(".journey-stop");
-  list.append(...rows);
-  const othersMeter = element("span", { class: "journey-meter journey-wide" });
-  const othersNumber = element("span", { class: "journey-number" });
-  const others = element("div", { class: "journey-others", "aria-hidden": "true" }, // the words below say it
-    element("span", { class: "journey-token" }, "all others"), othersMeter, othersNumber); // prettier-ignore
-  const readout = element("p", { class: "journey-shaped", "aria-live": "polite" });
-  const draw = element("button", { type: "button", onclick: drawToken, disabled: !state.alive }, "Draw a token");
-  const plain = element("button", { type: "button", onclick: reset }, "Reset");
-  const node = element(
-    "section",
-    { class: "journey-next", "aria-label": "Next token" },
+  const list = tag("div.journey-candidates", { role: "group" }, ...rows);
+  // The words below say it.
+  const others = tag("div.journey-others", { "aria-hidden": "true" }, ...makeCells("all others"));
+  const readout = makeLive("p.journey-shaped");
+  const disabled = !state.alive;
+  const draw = tag("button", { onclick: drawToken, disabled }, "Draw a token");
+  const plain = tag("button", { onclick: reset }, "Reset");
+  const node = tag(
+    "section.journey-next",
+    { "aria-label": "Next token" },
     title,
     list,
     others,
-    element("p", { class: "journey-key journey-touched" }, "outline: nothing switched off"),
-    temperature.node,
-    topK.node,
-    topP.node,
+    tag("p.journey-key.journey-touched", "outline: nothing switched off"),
+    ...sliders.map((slider) => slider.node),
     readout,
-    element("p", { class: "journey-buttons" }, draw, plain),
+    tag("p.journey-buttons", draw, plain),
   );
   let logits = null; // of all tokens, once the sliders ask for them
   let logitsOf = null; // the facts and the step they belong to
-  let shares = []; // [{ token, id, share }]: the most probable, and the one that is written
   let shaped = null; // id -> share, where the sliders changed them
 
   function makeSlider(name, min, max, step, value, says) {
-    const input = element("input", { type: "range", min, max, step, value, oninput: show });
-    const output = element("output", {}, says(value));
-    const label = element("label", { class: "journey-slider" }, element("span", {}, name));
-    label.append(input, output);
-    return {
-      node: label,
-      get: () => Number(input.value),
-      set(x) {
-        input.value = x;
-      },
-      tell: () => (output.textContent = says(Number(input.value))),
-    };
+    const input = tag("input", { type: "range", min, max, step, value, oninput: show });
+    const output = tag("output", says(value));
+    const node = tag("label.journey-slider", tag("span", name), input, output);
+    const tell = () => (output.textContent = says(Number(input.value)));
+    return { node, input, value, tell };
   }
 
   function reset() {
-    temperature.set(1);
-    topK.set(51);
-    topP.set(1);
+    for (const { input, value } of sliders) input.value = value;
     show();
   }
 
-  const untouchedSliders = () =>
-    temperature.get() === 1 && topK.get() > 50 && topP.get() === 1;
+  const untouchedSliders = () => sliders.every(({ input, value }) => Number(input.value) === value);
 
   /** The logits of the step, asked for once; draws again when they are there. */
   function wantLogits() {
@@ -90,13 +84,13 @@ function makeNext(state, { choose, drawn, tell, shown }) {
   /** What the sliders make of the logits: id -> share, 0 for what is left out. */
   function shape() {
     const order = [...logits.keys()].slice(3).sort((a, b) => logits[b] - logits[a]);
-    const kept = topK.get() > 50 ? order : order.slice(0, topK.get());
-    const e = kept.map((id) => Math.exp((logits[id] - logits[kept[0]]) / temperature.get()));
+    const kept = topK() > 50 ? order : order.slice(0, topK());
+    const e = kept.map((id) => Math.exp((logits[id] - logits[kept[0]]) / temperature()));
     const sum = e.reduce((a, b) => a + b, 0);
     const found = new Map();
     let [before, left] = [0, 0];
     kept.forEach((id, i) => {
-      if (before < topP.get()) {
+      if (before < topP()) {
         found.set(id, e[i] / sum);
         left += e[i] / sum;
       }
@@ -107,7 +101,7 @@ function makeNext(state, { choose, drawn, tell, shown }) {
   }
 
   function show() {
-    for (const slider of [temperature, topK, topP]) slider.tell();
+    for (const slider of sliders) slider.tell();
     const { facts, step } = state;
     const top = facts.top[step];
     const chance = (logit) => Math.exp(logit - facts.log_sum_exp[step]);
@@ -121,22 +115,22 @@ function makeNext(state, { choose, drawn, tell, shown }) {
     const then = new Map(
       before?.top[step].map(([, id, z]) => [id, Math.exp(z - before.log_sum_exp[step])]),
     );
-    shares = top
+    const shareOf = (id, z) => (shaped ? (shaped.get(id) ?? 0) : chance(z));
+    const shares = top
       .slice(0, SHOWN)
-      .map(([token, id, z]) => ({ token, id, share: shaped ? (shaped.get(id) ?? 0) : chance(z) }));
+      .map(([token, id, z]) => ({ token, id, share: shareOf(id, z) }));
     const wrote = facts.target_ids[step];
     if (!shares.some(({ id }) => id === wrote)) {
       const there = top.find(([, id]) => id === wrote);
       if (!there) wantLogits(); // it is not among the tokens that were sent
       const z = there?.[2] ?? logits?.[wrote] ?? -Infinity;
-      const share = shaped ? (shaped.get(wrote) ?? 0) : chance(z);
-      shares.splice(SHOWN - 1, 1, { token: facts.target[step], id: wrote, share });
+      const written = { token: facts.target[step], id: wrote, share: shareOf(wrote, z) };
+      shares.splice(SHOWN - 1, 1, written);
     }
-    title.textContent = "Next token";
     list.setAttribute("aria-label", `Next token after ${facts.read[step]}`);
     rows.forEach((node, i) => {
       const one = shares[i];
-      node.classList.toggle("journey-none", !one);
+      mark(node, { "journey-none": !one });
       if (!one) return;
       const [name, meter, number] = node.children;
       const out = shaped && !shaped.has(one.id);
@@ -146,36 +140,37 @@ function makeNext(state, { choose, drawn, tell, shown }) {
       node.dataset.key = `next:${i}`;
       name.textContent = (chosen ? "▸ " : "") + one.token;
       name.title = one.token;
-      node.classList.toggle("journey-out", out);
-      node.classList.toggle("journey-chosen", chosen);
+      mark(node, { "journey-out": out, "journey-chosen": chosen });
       meter.style.setProperty("--share", one.share.toFixed(4));
       meter.style.setProperty("--was", (was ?? 0).toFixed(4));
-      meter.classList.toggle("journey-had", was !== undefined);
+      mark(meter, { "journey-had": was !== undefined });
       number.textContent = out ? "out" : asShare(one.share);
-      node.setAttribute(
-        "aria-label",
-        `${one.token}: ${out ? "left out" : asShare(one.share)}` +
-          (was === undefined ? "" : `, with nothing switched off ${asShare(was)}`) +
-          (chosen ? ", written" : state.alive ? ", Enter writes it instead" : ""),
-      );
+      const changed = was === undefined ? "" : `, with nothing switched off ${asShare(was)}`;
+      const enter = state.alive ? ", Enter writes it instead" : "";
+      node.ariaLabel =
+        `${one.token}: ${out ? "left out" : asShare(one.share)}${changed}` +
+        (chosen ? ", written" : enter);
     });
-    node.classList.toggle("journey-compared", Boolean(before));
+    mark(node, { "journey-compared": before });
     const restShare = Math.max(0, 1 - shares.reduce((a, { share }) => a + share, 0));
-    othersMeter.style.setProperty("--share", restShare.toFixed(4));
-    othersNumber.textContent = asShare(restShare < 5e-7 ? 0 : restShare); // not what rounding left
+    const restSaid = asShare(restShare < 5e-7 ? 0 : restShare); // not what rounding left
+    const [, meter, number] = others.children;
+    meter.style.setProperty("--share", restShare.toFixed(4));
+    number.textContent = restSaid;
     const unseen = shaped
       ? shaped.size - shares.filter(({ id }) => shaped.has(id)).length
       : facts.config.vocab_size - shares.length;
-    const rest =
-      (shaped ? `${shaped.size} of ${facts.config.vocab_size - 3} tokens left (never [PAD], [UNK], [BOS]). ` : "") +
-      (unseen ? `The other ${unseen} tokens share ${othersNumber.textContent}.` : "");
+    const all = facts.config.vocab_size - 3;
+    const left = `${shaped?.size} of ${all} tokens left (never [PAD], [UNK], [BOS]). `;
+    const unseenSaid = `The other ${unseen} tokens share ${restSaid}.`;
+    const rest = (shaped ? left : "") + (unseen ? unseenSaid : "");
     if (readout.textContent !== rest) readout.textContent = rest;
     shown();
   }
 
   /** One token at random, by the shares that are shown, as a sampling decoder would. */
   function drawToken() {
-    const { facts, step } = state;
+    const { step } = state;
     wantLogits();
     state.numbers(`logits.${step}`).then(({ data }) => {
       logits = data;

@@ -1,51 +1,69 @@
 // Small things of which the picture of a journey is made.
+import { tag } from "./common.js";
+
+export const SAVED =
+  "A saved page: your own sentence, switching off and other tokens need the kernel.";
 
 /** A number with two decimals, as everywhere in this view. */
-const two = (x) => x.toFixed(2).replace("-", "\u2212");
+export const two = (x) => x.toFixed(2).replace("-", "\u2212");
 
 /** A probability; one that two decimals cannot tell from 0 says so. */
-const asShare = (p) => (p > 0 && p < 0.005 ? "< 0.01" : two(p));
+export const asShare = (p) => (p > 0 && p < 0.005 ? "< 0.01" : two(p));
 
-const SUB_LAYERS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
+export const SUB_LAYERS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
 
-/** The parts of a place: "decoder.2.cross.head.3" -> { side, layer, kind, head }. */
-function parsePlace(place) {
+/** Is a head off because its sub-layer is? */
+export const isOffWith = (scales, { sub, head }) => head !== null && scales[sub] === 0;
+
+/** What its factor does to a part, for screen readers. */
+export const sayFactor = (factor) =>
+  factor === 1 ? "" : factor === 0 ? ", switched off" : `, counts ${two(factor)} times`;
+
+/** The sub-layers of a layer, in order. */
+export const kindsOf = (side) => (side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"]);
+
+/** The position that a place's numbers are shown of: the source token's, or the step. */
+export const positionOf = ({ source, step }, place) =>
+  place.startsWith("encoder") ? source : step;
+
+/** The token at that position. */
+export const tokenOf = (state, place) =>
+  state.facts[place.startsWith("encoder") ? "source" : "read"][positionOf(state, place)];
+
+/** The parts of a place: "decoder.2.cross.head.3" -> { side, layer, kind, head, sub }, sub being
+ * the place of the sub-layer. Of what is not named: undefined, head null.
+ */
+export function parsePlace(place) {
   const [side, layer, kind, , head] = place.split(".");
-  return { side, layer, kind, head: head === undefined ? null : Number(head) };
+  const sub = place.replace(/\.head\..*/, "");
+  return { side, layer, kind, head: head === undefined ? null : Number(head), sub };
 }
 
 /** A place in words: "decoder layer 2, cross-attention, head 3". */
-function namePlace(place) {
+export function namePlace(place) {
   const { side, layer, kind, head } = parsePlace(place);
-  return [
+  const words = [
     `${side} layer ${layer}`,
-    ...(kind ? [SUB_LAYERS[kind]] : []),
-    ...(head === null ? [] : [`head ${head}`]),
-  ].join(", ");
+    kind && SUB_LAYERS[kind],
+    head !== null && `head ${head}`,
+  ];
+  return words.filter(Boolean).join(", ");
 }
 
 /** Something that the arrow keys reach: a button that knows its name (`key`) and what it says. */
-function makeStop(key, says, act, attributes, ...children) {
-  const { class: name = "", ...others } = attributes;
-  return element(
-    "button",
-    {
-      type: "button",
-      class: `journey-stop ${name}`,
-      "data-key": key,
-      "aria-label": says,
-      tabindex: -1,
-      onclick: act,
-      ...others,
-    },
-    ...children,
-  );
+export function makeStop(key, says, act, { class: name = "", ...others }, ...children) {
+  const attributes = { "data-key": key, "aria-label": says, tabindex: -1, onclick: act, ...others };
+  return tag("button", { class: `journey-stop ${name}`, ...attributes }, ...children);
 }
 
+const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
 /** Make `area` one stop for Tab; arrow keys lead to the nearest of its stops in their direction. */
-function roam(area) {
+export function roam(area) {
   const stops = () =>
-    [...area.querySelectorAll(".journey-stop")].filter((stop) => stop.offsetParent && !stop.disabled);
+    [...area.querySelectorAll(".journey-stop")].filter(
+      (stop) => stop.offsetParent && !stop.disabled,
+    );
   const mark = (stop) => {
     for (const other of area.querySelectorAll('.journey-stop[tabindex="0"]')) other.tabIndex = -1;
     if (stop) stop.tabIndex = 0;
@@ -53,12 +71,7 @@ function roam(area) {
   area.addEventListener("focusin", ({ target }) => target.matches(".journey-stop") && mark(target));
   area.addEventListener("keydown", (event) => {
     const from = event.target;
-    const way = {
-      ArrowLeft: [-1, 0],
-      ArrowRight: [1, 0],
-      ArrowUp: [0, -1],
-      ArrowDown: [0, 1],
-    }[event.key];
+    const way = WAYS[event.key];
     const modified = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
     if (!way || modified || !from.matches(".journey-stop")) return;
     event.preventDefault();
@@ -92,21 +105,11 @@ function roam(area) {
   };
 }
 
-const SVG = "http://www.w3.org/2000/svg";
-
-/** An SVG element, as `element` makes HTML ones. */
-function drawing(tag, attributes, ...children) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-}
-
 /** A row of numbers as bars that go up (above 0) or down (below 0) from a line.
  *
  * `foot`: the line is at the bottom, for numbers that are never below 0.
  */
-function makeStrip(numbers, largest, height = 18, foot = false) {
+export function makeStrip(numbers, largest, height = 18, foot = false) {
   const middle = foot ? height - 1 : height / 2;
   const room = foot ? height - 2 : height / 2 - 1;
   const of = largest || 1;
@@ -116,36 +119,35 @@ function makeStrip(numbers, largest, height = 18, foot = false) {
     const length = Math.max(-room, Math.min(room, (x / of) * room));
     path += `M${i + 0.12} ${middle}v${(-length).toFixed(2)}h.76V${middle}z`;
   });
-  return drawing(
-    "svg",
+  return tag(
+    "svg.journey-strip",
     {
-      class: "journey-strip",
       viewBox: `0 0 ${n} ${height}`,
       preserveAspectRatio: "none",
       "aria-hidden": "true",
       style: `height: ${height}px`,
     },
-    drawing("path", { class: "journey-axis", d: `M0 ${middle}H${n}` }),
-    drawing("path", { class: "journey-bars", d: path }),
+    tag("path.journey-axis", { d: `M0 ${middle}H${n}` }),
+    tag("path.journey-bars", { d: path }),
   );
 }
 
 /** The greatest length at both chosen tokens, of the stream or what is added: one scale for all bands. */
-const longestOf = ({ facts: { lengths }, source, step }) =>
-  Object.entries(lengths).reduce((most, [place, of]) => {
-    const at = place.startsWith("encoder") ? source : step;
+export const longestOf = (state) =>
+  Object.entries(state.facts.lengths).reduce((most, [place, of]) => {
+    const at = positionOf(state, place);
     return Math.max(most, of.before[at], of.adds[at], of.after[at]);
   }, 1e-9);
 
 /** The largest of some numbers without their signs. */
-const reach = (numbers) => numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+export const reach = (numbers) => numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
 
 /** A bar from 0 to `share` of the width. */
-const makeMeter = (share, name = "") =>
-  element("span", { class: `journey-meter ${name}`, style: `--share: ${share.toFixed(4)}` });
+export const makeMeter = (share, name = "") =>
+  tag(`span.journey-meter.${name}`, { style: `--share: ${share.toFixed(4)}` });
 
 /** Row `r` of a slice `m` of numbers of shape (h, rows, width). */
-function rowOf({ shape, data }, m, r) {
+export function rowOf({ shape, data }, m, r) {
   const [, rows, width] = shape;
   const start = (m * rows + r) * width;
   return data.subarray(start, start + width);

@@ -3,13 +3,14 @@
 //   numbers(name) -> { shape, data: Float32Array }      of the run last begun
 //   tokens(ids) -> names
 // The view draws what they say and knows no model.
+import { floats } from "./common.js";
 
 const SILENCE = 15_000; // milliseconds after which a kernel counts as gone
 const NO_ANSWER = "The kernel does not answer: run the cell again.";
 const NEEDS_KERNEL = "This needs the kernel: open the notebook and run the cell.";
 
 /** The source behind a widget: the page's own model or a kernel, else what the page was saved with. */
-function makeSource(model) {
+export function makeSource(model) {
   if (model.translator) return pageSource(model);
   return model.send ? kernelSource(model) : savedSource(model);
 }
@@ -76,7 +77,10 @@ function kernelSource(model) {
   };
 }
 
-/** Settles when a reader first touches a view: until then a page need not load its model. */
+/** Settles when a reader first touches a view: until then a page need not load its model.
+ *
+ * @returns {Promise<void>}
+ */
 function firstTouch() {
   return new Promise((resolve) => {
     const look = ({ target }) => target.closest?.(".tutor-view") && resolve();
@@ -115,7 +119,7 @@ function pageSource(model) {
 }
 
 /** The numbers of a buffer in which each float32 has 3 bytes: its lowest one was rounded away. */
-function wide(view) {
+export function wide(view) {
   const packed = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
   const bytes = new Uint8Array((packed.length / 3) * 4);
   packed.forEach((byte, i) => (bytes[i + Math.floor(i / 3) + 1] = byte));

@@ -1,74 +1,80 @@
 // Scores, mask and weights side by side: hide cells, and see where their weight goes.
+import { colour, isBright, makeScale } from "./colours.js";
+import {
+  assign,
+  listen,
+  makeArea,
+  makeFrame,
+  makeHelp,
+  makeMatrix,
+  makeReadout,
+  makeTable,
+  makeWalk,
+  softmax,
+  stepInGrid,
+  tag,
+  write,
+} from "./common.js";
+import { makeView } from "./widget.js";
 
 function render({ model, el }) {
   const { E, rows, columns } = model.get("facts");
   const [T, S] = [rows.length, columns.length];
   const padding = columns.map((name) => name === "[PAD]");
+  const makeMask = (hides) => rows.map((_, t) => columns.map((_, s) => hides(t, s)));
 
   const frame = makeFrame(el, "Mask view");
-  const MASKS = {
-    nothing: () => false,
-    causal: (t, s) => s > t,
+  const masks = {
+    nothing: makeMask(() => false),
+    causal: makeMask((t, s) => s > t),
     ...(padding.some(Boolean) && {
-      padding: (t, s) => padding[s],
-      "causal or padding": (t, s) => s > t || padding[s],
+      padding: makeMask((_, s) => padding[s]),
+      "causal or padding": makeMask((t, s) => s > t || padding[s]),
     }),
   };
-  const choices = Object.entries(MASKS).map(([name, hides]) =>
-    element(
-      "button",
-      {
-        type: "button",
-        onclick: () =>
-          assign(model, { mask: rows.map((_, t) => columns.map((_, s) => hides(t, s))) }),
-      },
-      name,
-    ),
+  const choices = Object.entries(masks).map(([name, mask]) =>
+    tag("button", { onclick: () => assign(model, { mask }) }, name),
   );
-  const readout = element("p", { class: "tutor-readout", "aria-live": "polite" });
+  const readout = makeReadout();
   const scores = makeMatrix("scores E", rows, columns);
   const mask = makeMatrix("mask: ✕ may not be looked at", rows, columns);
   const weights = makeMatrix("weights A = softmax(E)", rows, columns);
-  const notes = rows.map(() => element("span", { class: "tutor-name tutor-note" }));
+  const notes = rows.map(() => tag("span.tutor-name.tutor-note"));
   notes.forEach((note, t) => weights.boxes[t].at(-1).after(note));
   weights.node.querySelector(".tutor-grid").style.gridTemplateColumns = `repeat(${S + 2}, auto)`;
-  weights.node.querySelectorAll(".tutor-top")[S - 1].after(element("span"));
+  weights.node.querySelectorAll(".tutor-top")[S - 1].after(tag("span"));
   const many = Math.max(T, S) > 8;
-  const all = element(
-    "div",
-    {
-      class: `tutor-matrices ${many ? "tutor-many" : ""}`,
-      role: "application",
-      tabindex: 0,
-      "aria-roledescription": "matrices",
-      "aria-label":
-        `Scores, mask and weights, ${T} rows and ${S} columns each. ` +
-        "Arrow keys walk, Enter hides or shows a cell, Escape leaves.",
-    },
+  const label =
+    `Scores, mask and weights, ${T} rows and ${S} columns each. ` +
+    "Arrow keys walk, Enter hides or shows a cell, Escape leaves.";
+  const all = makeArea(
+    "div.tutor-matrices",
+    "matrices",
+    { "aria-label": label },
     scores.node,
     mask.node,
     weights.node,
   );
+  all.classList.toggle("tutor-many", many);
   const table = makeTable();
   frame.append(
-    element(
-      "div",
-      { class: "tutor-choosers", role: "group", "aria-label": "Hide" },
-      element("span", {}, "Hide:"),
+    tag(
+      "div.tutor-choosers",
+      { role: "group", "aria-label": "Hide" },
+      tag("span", "Hide:"),
       ...choices,
     ),
     readout,
     all,
-    element("p", { class: "tutor-legend" }, makeScale()),
+    tag("p.tutor-legend", makeScale()),
     table,
     makeHelp(
       "Tab goes to the buttons and to the matrices, which share one cursor: the arrow keys walk, " +
         "Enter or a click hides a cell or shows it again. Escape leaves.",
     ),
   );
-
-  mask.boxes.flat().forEach((box) => box.classList.add("tutor-mask"));
-  weights.boxes.flat().forEach((box) => box.classList.add("tutor-weight"));
+  for (const box of mask.boxes.flat()) box.classList.add("tutor-mask");
+  for (const box of weights.boxes.flat()) box.classList.add("tutor-weight");
 
   let A;
 
@@ -76,19 +82,16 @@ function render({ model, el }) {
     const M = model.get("mask");
     A = E.map((line, t) => softmax(line, M[t]));
     choices.forEach((button, i) => {
-      const hides = Object.values(MASKS)[i];
-      button.setAttribute(
-        "aria-pressed",
-        M.every((line, t) => line.every((hidden, s) => hidden === hides(t, s))),
-      );
+      const is = String(Object.values(masks)[i]) === String(M);
+      button.setAttribute("aria-pressed", String(is));
     });
     M.forEach((line, t) => {
       line.forEach((hidden, s) => {
-        scores.boxes[t][s].textContent = write(many ? Number(E[t][s].toFixed(1)) : E[t][s], many ? 1 : 2);
-        scores.boxes[t][s].classList.toggle("tutor-hidden", hidden);
-        mask.boxes[t][s].textContent = hidden ? "✕" : "·";
-        mask.boxes[t][s].dataset.hidden = hidden;
-        const box = weights.boxes[t][s];
+        const [score, seen, box] = [scores, mask, weights].map(({ boxes }) => boxes[t][s]);
+        score.textContent = many ? write(Number(E[t][s].toFixed(1)), 1) : write(E[t][s]);
+        score.classList.toggle("tutor-hidden", hidden);
+        seen.textContent = hidden ? "✕" : "·";
+        seen.dataset.hidden = hidden;
         box.textContent = many ? A[t][s].toFixed(2).replace(/^0/, "") : A[t][s].toFixed(2);
         box.style.background = colour(A[t][s]);
         box.style.color = isBright(A[t][s]) ? "black" : "white";
@@ -122,22 +125,17 @@ function render({ model, el }) {
   }
 
   const walk = makeWalk(all, {
-    start: () => ({ row: 0, column: 0 }),
-    find: findBox,
     next: (key, from) => stepInGrid(key, from, T, S),
     show: showCursor,
     act({ row, column }) {
-      assign(model, {
-        mask: model
-          .get("mask")
-          .map((line, t) =>
-            line.map((hidden, s) => (t === row && s === column ? !hidden : hidden)),
-          ),
-      });
+      const M = model.get("mask").map((line) => [...line]);
+      M[row][column] = !M[row][column];
+      assign(model, { mask: M });
     },
-    reveal: ({ row, column }) =>
-      mask.boxes[row][column].scrollIntoView({ block: "nearest", inline: "nearest" }),
+    nodeAt: ({ row, column }) => mask.boxes[row][column],
   });
   show();
-  return listen(model, ["mask"], show);
+  return listen(model, { mask: show });
 }
+
+export default makeView(render);

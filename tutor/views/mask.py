@@ -17,7 +17,7 @@ class MaskView(View):
     or "causal". What the reader makes of it stands in `view.M`, and the weights in `view.A`.
     """
 
-    _esm = script("mask.js")
+    _esm = script("mask")
 
     facts = Dict().tag(sync=True)
     mask = List().tag(**READERS)  # T lists of S booleans

@@ -1,4 +1,23 @@
 // How the columns of Q = X W_Q are cut into heads, stacked, and joined again, entry by entry.
+import {
+  assign,
+  cellOf,
+  clamp,
+  listen,
+  makeArea,
+  makeFrame,
+  makeHelp,
+  makeMatrix,
+  makeReadout,
+  makeSteps,
+  makeTable,
+  makeWalk,
+  range,
+  stepInGrid,
+  tag,
+  write,
+} from "./common.js";
+import { makeView } from "./widget.js";
 
 function render({ model, el }) {
   const { X, W, Q, words, num_heads: h } = model.get("facts");
@@ -7,82 +26,58 @@ function render({ model, el }) {
   const BOX = Math.max(42, 8 * longest + 14); // width of a box that holds every number, and
   const [HEIGHT, GAP] = [42, 22]; // its height, and the space between slices, in CSS pixels
 
-  const count = (n) => [...Array(n).keys()].map(String);
+  const count = (n) => range(n).map(String);
   const frame = makeFrame(el, "Slicing view");
-  const back = element("button", { type: "button", onclick: () => go(-1) }, "Back");
-  const forth = element("button", { type: "button", onclick: () => go(1) }, "Next");
-  const heading = element("p", { class: "tutor-caption", role: "status" });
-  const wrong = element("input", {
-    type: "checkbox",
-    onchange: () => assign(model, { mistake: wrong.checked }),
-  });
-  const readout = element("p", { class: "tutor-readout", "aria-live": "polite" });
+  const buttons = makeSteps((by) =>
+    assign(model, { step: clamp(model.get("step") + by, 0, STEPS.length - 1) }),
+  );
+  const heading = tag("p.tutor-caption", { role: "status" });
+  const onchange = () => assign(model, { mistake: wrong.checked });
+  const wrong = tag("input", { type: "checkbox", onchange });
+  const readout = makeReadout();
   const left = makeMatrix(`X: (T=${T}, d_model=${D})`, words, count(D));
   const right = makeMatrix(`W_Q: (d_model=${D}, h * d_k=${h * width})`, count(D), count(h * width));
-  X.forEach((row, t) => row.forEach((x, d) => left.boxes[t][d].append(write(x))));
-  W.forEach((row, d) => row.forEach((w, c) => right.boxes[d][c].append(write(w))));
-  /** Say in a box of column c whose it is. */
-  function own(box, c) {
-    const head = Math.floor(c / width);
-    box.dataset.head = head;
-    box.style.setProperty("--head", head % 4);
-    box.classList.toggle("tutor-first", c % width === 0);
-  }
-  right.boxes.forEach((row) => row.forEach(own));
-
+  left.boxes.forEach((line, t) => line.forEach((box, d) => box.append(write(X[t][d]))));
+  right.boxes.forEach((line, d) => line.forEach((box, c) => box.append(write(W[d][c]))));
   // The entries of Q, each a box that keeps its number and moves to where it stands.
   const entries = Q.map((row, t) =>
     row.map((q, c) =>
-      element(
-        "span",
-        {
-          class: "tutor-box tutor-moving",
-          "data-row": t,
-          "data-column": c,
-        },
-        write(q),
-      ),
+      tag("span.tutor-box.tutor-moving", { "data-row": t, "data-column": c }, write(q)),
     ),
   );
-  entries.forEach((row) => row.forEach(own));
-  const signs = element("div", {}); // names of rows and slices
-  const stage = element(
-    "div",
-    { class: "tutor-stage", role: "application", tabindex: 0, "aria-roledescription": "matrix" },
-    signs,
-    ...entries.flat(),
-  );
-  const operator = (text) => element("span", { class: "tutor-operator" }, text);
-  const code = element("code", {});
+  for (const box of [...right.boxes, ...entries].flat()) {
+    const { column } = cellOf(box);
+    const head = Math.floor(column / width); // whose it is
+    box.dataset.head = String(head);
+    box.style.setProperty("--head", String(head % 4));
+    box.classList.toggle("tutor-first", column % width === 0);
+  }
+  const signs = tag("div"); // names of rows and slices
+  const stage = makeArea("div.tutor-stage", "matrix", {}, signs, ...entries.flat());
+  const operator = (text) => tag("span.tutor-operator", text);
+  const code = tag("code");
   const table = makeTable();
   frame.append(
-    element(
-      "div",
-      { class: "tutor-choosers" },
-      back,
-      forth,
-      element(
-        "label",
-        { class: "tutor-chooser" },
+    tag(
+      "div.tutor-choosers",
+      buttons.back,
+      buttons.forth,
+      tag(
+        "label.tutor-chooser",
         wrong,
-        element("span", {}, "A mistake: Q.view(h, T, d_k) instead of two steps"),
+        tag("span", "A mistake: Q.view(h, T, d_k) instead of two steps"),
       ),
     ),
     heading,
     readout,
-    element(
-      "div",
-      { class: "tutor-matrices", style: `--box: ${BOX}px` },
+    tag(
+      "div.tutor-matrices",
+      { style: `--box: ${BOX}px` },
       left.node,
       operator("@"),
       right.node,
       operator("="),
-      element(
-        "div",
-        { class: "tutor-matrix" },
-        element("p", {}, code),
-        element("div", { class: "tutor-scroll" }, stage),
-      ),
+      tag("div.tutor-matrix", tag("p", code), tag("div.tutor-scroll", stage)),
     ),
     table,
     makeHelp(
@@ -134,21 +129,21 @@ function render({ model, el }) {
       const i = t * h * width + c; // its number in memory
       return [Math.floor(i / (T * width)), Math.floor(i / width) % T, i % width];
     }
-    return name === "multiply" || name === "join"
-      ? [0, t, c]
-      : [Math.floor(c / width), t, c % width];
+    return isWhole() ? [0, t, c] : [Math.floor(c / width), t, c % width];
   }
 
   /** Its index in the tensor of this step, as one would write it. */
   function index(t, c) {
     const [slice, row, column] = position(t, c);
     const { name } = now();
-    if (name === "multiply" || name === "join") return `[${t}, ${c}]`;
+    if (isWhole()) return `[${t}, ${c}]`;
     return name === "cut" || name === "swap back"
       ? `[${row}, ${slice}, ${column}]`
       : `[${slice}, ${row}, ${column}]`;
   }
 
+  /** Is Q one matrix, not cut? */
+  const isWhole = () => now().name === "multiply" || now().name === "join";
   const stacked = () => now().name === "stack" || now().name === "mistake";
   const NAMES = 64; // room for the names of rows
 
@@ -159,10 +154,6 @@ function render({ model, el }) {
       : [NAMES + slice * (width * BOX + GAP), GAP];
   }
 
-  function go(by) {
-    assign(model, { step: Math.min(Math.max(model.get("step") + by, 0), STEPS.length - 1) });
-  }
-
   // ---- drawing
 
   function show() {
@@ -170,8 +161,8 @@ function render({ model, el }) {
     const step = model.get("step");
     const mistake = name === "mistake";
     heading.textContent = mistake ? says : `Step ${step + 1} of ${STEPS.length}, ${name}. ${says}`;
-    back.disabled = mistake || step === 0;
-    forth.disabled = mistake || step === STEPS.length - 1;
+    buttons.limit(step, STEPS.length - 1);
+    if (mistake) buttons.back.disabled = buttons.forth.disabled = true;
     wrong.checked = mistake;
     code.textContent = now().code;
     stage.setAttribute(
@@ -193,26 +184,18 @@ function render({ model, el }) {
     );
     Object.assign(stage.style, { width: `${right + 2}px`, height: `${bottom + 2}px` });
     signs.replaceChildren();
-    const sign = (x, y, text, kind) =>
-      signs.append(
-        element(
-          "span",
-          { class: `tutor-sign ${kind}`, style: `left: ${x}px; top: ${y}px`, title: text },
-          text,
-        ),
-      );
+    const sign = (x, y, text, kind) => {
+      const style = `left: ${x}px; top: ${y}px`;
+      signs.append(tag(`span.tutor-sign.${kind}`, { style, title: text }, text));
+    };
     for (const [place, names] of Object.entries(held)) {
       const [slice, row] = place.split(",").map(Number);
       const [x, y] = corner(slice);
       if (slice === 0 || stacked())
         sign(x - NAMES, y + row * HEIGHT, [...names].join(", "), "tutor-row-sign");
-      if (row === 0) {
-        const whole = name === "multiply" || name === "join";
-        if (!whole) sign(x, y - GAP, `head ${slice}`, "tutor-slice-sign");
-        else
-          for (let m = 0; m < h; m++)
-            sign(x + m * width * BOX, y - GAP, `head ${m}`, "tutor-slice-sign");
-      }
+      if (row > 0) continue;
+      for (const m of isWhole() ? range(h) : [slice])
+        sign(x + (m - slice) * width * BOX, y - GAP, `head ${m}`, "tutor-slice-sign");
     }
     table.fill(() => [
       ["Q", "value", "head", "here"],
@@ -230,12 +213,12 @@ function render({ model, el }) {
     const at = walk.cursor ?? walk.pin;
     left.light(at && { row: at.row });
     right.light(at && { column: at.column });
-    entries.flat().forEach((box) => {
-      const is = (cell) =>
-        cell && Number(box.dataset.row) === cell.row && Number(box.dataset.column) === cell.column;
-      box.classList.toggle("tutor-here", Boolean(is(at)));
-      box.classList.toggle("tutor-pinned", Boolean(is(walk.pin)));
-    });
+    for (const box of entries.flat()) {
+      const { row, column } = cellOf(box);
+      const is = (cell) => cell?.row === row && cell?.column === column;
+      box.classList.toggle("tutor-here", is(at));
+      box.classList.toggle("tutor-pinned", is(walk.pin));
+    }
     readout.textContent = at
       ? describe(at)
       : "Where does an entry come from? Point at it, or press Tab and then the arrow keys.";
@@ -257,13 +240,12 @@ function render({ model, el }) {
   }
 
   const walk = makeWalk(stage, {
-    start: () => ({ row: 0, column: 0 }),
-    find: findBox,
     next: (key, from) => stepInGrid(key, from, T, h * width),
     show: showCursor,
-    reveal: ({ row, column }) =>
-      entries[row][column].scrollIntoView({ block: "nearest", inline: "nearest" }),
+    nodeAt: ({ row, column }) => entries[row][column],
   });
   show();
-  return listen(model, ["step", "mistake"], show);
+  return listen(model, { step: show, mistake: show });
 }
+
+export default makeView(render);

@@ -17,7 +17,7 @@ class SlicingView(View):
     Raises ValueError if the shapes do not fit.
     """
 
-    _esm = script("slicing.js")
+    _esm = script("slicing")
 
     facts = Dict().tag(sync=True)
     step = Int(0, min=0, max=len(STEPS) - 1).tag(**READERS)

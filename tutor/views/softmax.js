@@ -1,4 +1,19 @@
 // Softmax under two sliders: the width of queries and keys, and what the scores are divided by.
+import { colour } from "./colours.js";
+import {
+  assign,
+  floats,
+  listen,
+  makeFrame,
+  makeHeader,
+  makeHelp,
+  makeReadout,
+  range,
+  softmax,
+  tag,
+  write,
+} from "./common.js";
+import { makeView } from "./widget.js";
 
 function render({ model, el }) {
   const { widths, keys, num_queries: T } = model.get("facts");
@@ -7,100 +22,56 @@ function render({ model, el }) {
   let pinned = null; // {step, power}
 
   const frame = makeFrame(el, "Softmax view");
-  const slider = (label, max, step, change) => {
-    const input = element("input", {
-      type: "range",
-      min: 0,
-      max,
-      step,
-      oninput: () => change(Number(input.value)),
+  const makeSlider = (label, max, step, change) => {
+    const oninput = () => change(Number(input.value));
+    const input = tag("input", { type: "range", min: 0, max, step, oninput });
+    const output = tag("output");
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey) togglePin();
     });
-    const output = element("output", {});
-    return {
-      input,
-      output,
-      node: element(
-        "label",
-        { class: "tutor-chooser tutor-slider" },
-        element("span", {}, label),
-        input,
-        output,
-      ),
+    const node = tag("label.tutor-chooser.tutor-slider", tag("span", label), input, output);
+    const show = (value, text, said) => {
+      input.value = value;
+      output.textContent = text;
+      input.setAttribute("aria-valuetext", said);
     };
+    return { node, show };
   };
-  const width = slider("d_k", widths.length - 1, 1, (step) => assign(model, { step }));
-  const power = slider("divide the scores by d_k to the power of", 1, 0.05, (power) =>
+  const width = makeSlider("d_k", widths.length - 1, 1, (step) => assign(model, { step }));
+  const power = makeSlider("divide the scores by d_k to the power of", 1, 0.05, (power) =>
     assign(model, { power }),
   );
-  const pin = element("button", { type: "button", onclick: togglePin }, "Pin");
-  const readout = element("p", { class: "tutor-readout", "aria-live": "polite" });
-  const bars = keys.map((key) => ({
-    name: element("th", { scope: "row" }, key),
-    score: element("td", {}),
-    scaled: element("td", {}),
-    fill: element("span", { class: "tutor-fill" }),
-    mark: element("span", { class: "tutor-mark" }),
-    weight: element("td", {}),
-  }));
-  const header = ["key", "q · k", "divided", "weight", ""].map((text) =>
-    element(text ? "th" : "td", text ? { scope: "col" } : {}, text),
-  );
-  const body = bars.map((bar) =>
-    element(
-      "tr",
-      {},
-      bar.name,
-      bar.score,
-      bar.scaled,
-      bar.weight,
-      element("td", { class: "tutor-track" }, bar.fill, bar.mark),
-    ),
-  );
-  const weights = element(
-    "table",
-    {},
-    element("caption", {}, "One query"),
-    element("thead", {}, element("tr", {}, ...header)),
-    element("tbody", {}, ...body),
-  );
-  const columns = widths.map(() => ({
-    text: element("td", {}),
-    fill: element("span", { class: "tutor-fill" }),
-    mark: element("span", { class: "tutor-mark" }),
-  }));
-  const entropies = element(
-    "table",
-    {},
-    element("caption", {}, `Mean entropy of ${T} queries`),
-    element(
-      "thead",
-      {},
-      element(
-        "tr",
-        {},
-        ...["d_k", "bits", ""].map((text) =>
-          element(text ? "th" : "td", text ? { scope: "col" } : {}, text),
-        ),
-      ),
-    ),
-    element(
-      "tbody",
-      {},
-      ...columns.map((column, i) =>
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row" }, String(widths[i])),
-          column.text,
-          element("td", { class: "tutor-track" }, column.fill, column.mark),
-        ),
-      ),
-    ),
-  );
+  const pin = tag("button", { onclick: togglePin }, "Pin");
+  const readout = makeReadout();
+  /** A line of a table: its name, `texts` cells of text, and a bar with a mark. */
+  const makeBar = (name, texts) => {
+    const [fill, mark] = [tag("span.tutor-fill"), tag("span.tutor-mark")];
+    const cells = range(texts).map(() => tag("td"));
+    const track = tag("td.tutor-track", fill, mark);
+    return {
+      node: tag("tr", tag("th", { scope: "row" }, name), ...cells, track),
+      cells,
+      fill,
+      mark,
+    };
+  };
+  const bars = keys.map((key) => makeBar(key, 3));
+  const columns = widths.map((width) => makeBar(String(width), 1));
+  const makeBars = (caption, names, lines) =>
+    tag(
+      "table",
+      tag("caption", caption),
+      tag("thead", makeHeader([...names, ""])),
+      tag("tbody", ...lines.map(({ node }) => node)),
+    );
   frame.append(
-    element("div", { class: "tutor-choosers" }, width.node, power.node, pin),
+    tag("div.tutor-choosers", width.node, power.node, pin),
     readout,
-    element("div", { class: "tutor-matrices tutor-tables" }, weights, entropies),
+    tag(
+      "div.tutor-matrices.tutor-tables",
+      makeBars("One query", ["key", "q · k", "divided", "weight"], bars),
+      makeBars(`Mean entropy of ${T} queries`, ["d_k", "bits"], columns),
+    ),
     makeHelp(
       "Tab goes to the sliders, and the arrow keys move them. Enter on a slider pins what is shown: " +
         "thin marks keep its place. Escape leaves.",
@@ -117,54 +88,47 @@ function render({ model, el }) {
   const weightsOf = (step, power, t = 0) =>
     softmax(row(step, t).map((x) => x / widths[step] ** power));
 
-  function meanEntropy(step, power) {
-    let sum = 0;
-    for (let t = 0; t < T; t++) sum += entropy(weightsOf(step, power, t));
-    return sum / T;
-  }
+  const meanEntropy = (step, power) =>
+    range(T).reduce((sum, t) => sum + entropy(weightsOf(step, power, t)), 0) / T;
 
   // ---- drawing
 
   const most = Math.log2(S); // the entropy of equal weights
 
+  /** What the scores are divided by. */
+  function nameDivisor(d_k, power) {
+    if (power === 0) return "1";
+    if (power === 0.5) return `√${d_k} = ${write(Math.sqrt(d_k))}`;
+    return power === 1 ? String(d_k) : `${d_k}^${write(power)} = ${write(d_k ** power)}`;
+  }
+
   function show() {
     const [step, p] = [model.get("step"), model.get("power")];
-    const name =
-      p === 0
-        ? "1"
-        : p === 0.5
-          ? `√${widths[step]} = ${write(Math.sqrt(widths[step]))}`
-          : p === 1
-            ? String(widths[step])
-            : `${widths[step]}^${write(p)} = ${write(widths[step] ** p)}`;
-    width.input.value = step;
-    width.output.textContent = String(widths[step]);
-    width.input.setAttribute("aria-valuetext", `d_k = ${widths[step]}`);
-    power.input.value = p;
-    power.output.textContent = `${write(p)}: by ${name}`;
-    power.input.setAttribute("aria-valuetext", `power ${write(p)}, divided by ${name}`);
+    const d_k = widths[step];
+    const name = nameDivisor(d_k, p);
+    width.show(step, String(d_k), `d_k = ${d_k}`);
+    power.show(p, `${write(p)}: by ${name}`, `power ${write(p)}, divided by ${name}`);
     const scores = row(step, 0);
     const A = weightsOf(step, p);
     const kept = pinned && weightsOf(pinned.step, pinned.power);
     bars.forEach((bar, s) => {
-      bar.score.textContent = write(scores[s]);
-      bar.scaled.textContent = write(scores[s] / widths[step] ** p);
-      bar.weight.textContent = A[s].toFixed(3);
+      const texts = [write(scores[s]), write(scores[s] / d_k ** p), A[s].toFixed(3)];
+      bar.cells.forEach((cell, i) => (cell.textContent = texts[i]));
       bar.fill.style.background = colour(A[s]);
-      paint(bar, A[s], kept && kept[s]);
+      paint(bar, A[s], kept ? kept[s] : null);
     });
     columns.forEach((column, i) => {
       const bits = meanEntropy(i, p);
-      column.text.textContent = bits.toFixed(2);
-      column.text.parentNode.classList.toggle("tutor-chosen", i === step);
-      column.text.parentNode.setAttribute("aria-current", i === step);
+      column.cells[0].textContent = bits.toFixed(2);
+      column.node.classList.toggle("tutor-chosen", i === step);
+      column.node.setAttribute("aria-current", String(i === step));
       paint(column, bits / most, pinned && meanEntropy(i, pinned.power) / most);
     });
     pin.textContent = pinned ? "Unpin" : "Pin";
-    const say = (at) => {
-      const A = weightsOf(at.step, at.power);
+    const say = ({ step, power }) => {
+      const A = weightsOf(step, power);
       return (
-        `d_k = ${widths[at.step]}, power ${write(at.power)}: ` +
+        `d_k = ${widths[step]}, power ${write(power)}: ` +
         `largest weight ${Math.max(...A).toFixed(3)}, ` +
         `entropy ${entropy(A).toFixed(2)} bits of at most ${most.toFixed(2)}.`
       );
@@ -182,12 +146,9 @@ function render({ model, el }) {
     pinned = pinned ? null : { step: model.get("step"), power: model.get("power") };
     show();
   }
-  for (const { input } of [width, power])
-    input.addEventListener(
-      "keydown",
-      (event) => event.key === "Enter" && !event.shiftKey && togglePin(),
-    );
 
   show();
-  return listen(model, ["step", "power"], show);
+  return listen(model, { step: show, power: show });
 }
+
+export default makeView(render);

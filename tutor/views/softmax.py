@@ -18,7 +18,7 @@ class SoftmaxView(View):
     0.5 is the paper's.
     """
 
-    _esm = script("softmax.js")
+    _esm = script("softmax")
 
     facts = Dict().tag(sync=True)
     products = Bytes().tag(sync=True)  # float32, (widths, T, S)

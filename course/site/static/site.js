@@ -29,7 +29,7 @@ for (const node of document.querySelectorAll(".course-view")) {
   const { view, model } = node.dataset;
   const translator = model && tutorModel.open(`${ROOT}_static/model/${model}`); // loaded when asked
   const state = node.querySelector("script").textContent;
-  tutorViews[view]({ model: makeModel(state, translator), el: node });
+  tutorViews[view].open(node, state, translator);
 }
 
 // ---- what scrolls can be reached with the keyboard

@@ -6,11 +6,8 @@ export const PAD = 0;
 
 /** True above the diagonal: position t may attend to 0..t. Shape (T, T). */
 export function causalMask(T) {
-  return matrix(
-    T,
-    T,
-    Uint8Array.from({ length: T * T }, (_, i) => i % T > Math.floor(i / T)),
-  );
+  const data = Uint8Array.from({ length: T * T }, (_, i) => Number(i % T > Math.floor(i / T)));
+  return { shape: [T, T], data };
 }
 
 /** Head number i of X (h, T, width), without a copy: (T, width). */
@@ -32,10 +29,7 @@ export function computeScores(Q, K) {
   const [h, , d_k] = Q.shape;
   return forHeads(h, (i) => {
     const E = multiplyTransposed(head(Q, i), head(K, i)); // (T, S)
-    return matrix(
-      ...E.shape,
-      E.data.map((e) => e / Math.sqrt(d_k)),
-    );
+    return { shape: E.shape, data: E.data.map((e) => e / Math.sqrt(d_k)) };
   });
 }
 
@@ -78,8 +72,13 @@ export function unsliceVertically(X) {
 /** h attentions side by side, on packed projections; `see` is called with what it computes. */
 export class MultiHeadAttention {
   constructor(weight, { d_k, d_v }) {
-    for (const name of ["W_Q", "W_K", "W_V", "W_O"]) this[name] = weight(name);
-    Object.assign(this, { d_k, d_v, see() {} });
+    this.W_Q = weight("W_Q");
+    this.W_K = weight("W_K");
+    this.W_V = weight("W_V");
+    this.W_O = weight("W_O");
+    this.d_k = d_k;
+    this.d_v = d_v;
+    this.see = (_) => {};
   }
 
   projectQueries(X_Q) {

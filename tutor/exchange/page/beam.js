@@ -29,7 +29,9 @@ export function treeOf(history, readable, alpha) {
     before = after;
   }
   const finished = steps.flatMap((candidates, i) =>
-    candidates.flatMap(({ state, score }, j) => (state === "finished" ? [{ score, at: [i, j] }] : [])),
+    candidates.flatMap(({ state, score }, j) =>
+      state === "finished" ? [{ score, at: [i, j] }] : [],
+    ),
   );
   finished.sort((a, b) => b.score - a.score);
   return { steps, winner: finished[0]?.at ?? null };

@@ -1,6 +1,6 @@
 // Writing a translation: greedy and beam search, with a cache (chapter 08).
 import { PAD } from "./attention.js";
-import { matrix, row } from "./matrix.js";
+import { row } from "./matrix.js";
 import { BOS, EOS } from "./tokenizer.js";
 
 export const EXTRA = 50; // tokens that a translation may be longer than its source
@@ -26,7 +26,9 @@ function append(X, newest) {
  */
 export class Cache {
   constructor(model, source_ids) {
-    Object.assign(this, { model, length: 0, hidden: [[]] }); // hidden: a row a beam
+    this.model = model;
+    this.length = 0;
+    this.hidden = [[]]; // a row a beam
     const memory = model.encode(source_ids); // (S, d_model)
     this.layers = model.decoder.layers.map((layer) => ({
       memory: layer.cross_attention.attention.projectKeysValues(memory), // (h, S, d_k), (h, S, d_v)
@@ -104,7 +106,7 @@ export function logSumExp(values) {
 export function write(model, source_ids, choose) {
   const [cache, limit] = [new Cache(model, source_ids), limitOf(model, source_ids)];
   const ids = [BOS];
-  for (let score = 0; ;) {
+  for (let score = 0; ; ) {
     const t = ids.length - 1;
     const { id, step } = choose(row(cache.step([ids[t]]), 0), t);
     ids.push(id);
@@ -165,7 +167,11 @@ function checkSearch(beams, alpha, n_best) {
  * `history`, a list, receives the pool of every step. Returns at most n_best
  * {ids, score, finished}; finished ones stand before those that were cut at the limit.
  */
-export function beamSearch(model, source_ids, { beams = 5, alpha = ALPHA, n_best = 1, history }) {
+export function beamSearch(
+  model,
+  source_ids,
+  { beams = 5, alpha = ALPHA, n_best = 1, history = null },
+) {
   checkSearch(beams, alpha, n_best);
   const [cache, limit] = [new Cache(model, source_ids), limitOf(model, source_ids)];
   let pool = [{ ids: [BOS], total: 0, length: 0, ended: false }];
@@ -182,6 +188,6 @@ export function beamSearch(model, source_ids, { beams = 5, alpha = ALPHA, n_best
       score: scoreOf(beam, alpha),
       finished: beam.ended,
     }))
-    .sort((a, b) => b.finished - a.finished || b.score - a.score)
+    .sort((a, b) => Number(b.finished) - Number(a.finished) || b.score - a.score)
     .slice(0, n_best);
 }

@@ -7,7 +7,8 @@ export const within = (weight, prefix) => (name) => weight(`${prefix}.${name}`);
 
 export class LayerNorm {
   constructor(weight) {
-    [this.scale, this.shift] = [weight("weight").data, weight("bias").data]; // (d_model) each
+    this.scale = weight("weight").data; // (d_model)
+    this.shift = weight("bias").data; // (d_model)
   }
 
   forward(X) {
@@ -28,7 +29,9 @@ export class LayerNorm {
 /** What every sub-layer does around its own work; `see` is called with what it computes. */
 class SubLayer {
   constructor(weight, { norm_first }) {
-    Object.assign(this, { norm: new LayerNorm(within(weight, "norm")), norm_first, see() {} });
+    this.norm = new LayerNorm(within(weight, "norm"));
+    this.norm_first = norm_first;
+    this.see = (_) => {};
   }
 
   residual(before, work) {
@@ -64,10 +67,7 @@ export class FeedForwardSubLayer extends SubLayer {
   work(X) {
     const [[W_1, b_1], [W_2, b_2]] = this.linears;
     const middle = add(multiplyTransposed(X, W_1), b_1); // (T, d_ff)
-    const hidden = matrix(
-      ...middle.shape,
-      middle.data.map((x) => Math.max(0, x)),
-    );
+    const hidden = { shape: middle.shape, data: middle.data.map((x) => Math.max(0, x)) };
     this.see({ hidden });
     return add(multiplyTransposed(hidden, W_2), b_2); // (T, d_model)
   }

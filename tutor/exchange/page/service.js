@@ -2,7 +2,7 @@
 import { head } from "./attention.js";
 import { treeOf } from "./beam.js";
 import { beamSearch } from "./decoding.js";
-import { multiply, row, matrix } from "./matrix.js";
+import { matrix, multiply, row } from "./matrix.js";
 import { Trace } from "./trace.js";
 import { Translator } from "./translator.js";
 
@@ -61,27 +61,21 @@ export class Service {
   record(text) {
     const trace = this.run(text);
     const { source, target, read, translation, config, message } = trace.facts;
-    const [L, h, S, T] = [config.layers, config.heads, source.length, target.length];
-    const all = (name) =>
-      Array.from({ length: L }, (_, layer) => trace.numbers(name.replace("*", layer)).data);
+    const layers = [...Array(config.layers).keys()];
+    const all = (name) => layers.map((layer) => trace.numbers(name.replace("*", layer)));
     const kinds = {
       encoder: all("encoder.*.self.A"),
       decoder: all("decoder.*.self.A"),
       cross: all("decoder.*.cross.A"),
-      length: Array.from({ length: L }, (_, layer) => sharesOfLength(trace, layer)),
+      length: layers.map((layer) => sharesOfLength(trace, layer)),
     };
-    const rows = { encoder: S, decoder: T, cross: T, length: T };
-    const columns = { encoder: S, decoder: T, cross: S, length: S };
-    const shapes = {};
-    for (const kind of Object.keys(kinds)) shapes[kind] = [L, h, rows[kind], columns[kind]];
-    const parts = Object.values(kinds).flat();
-    const weights = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
-    parts.reduce((at, part) => (weights.set(part, at), at + part.length), 0);
-    return {
-      facts: { text, translation, source, target, read, shapes, links: [] },
-      weights,
-      message,
-    };
+    const [shapes, numbers] = [{}, []];
+    for (const [kind, matrices] of Object.entries(kinds)) {
+      shapes[kind] = [config.layers, ...matrices[0].shape];
+      for (const { data } of matrices) for (const x of data) numbers.push(x);
+    }
+    const facts = { text, translation, source, target, read, shapes, links: [] };
+    return { facts, weights: Float32Array.from(numbers), message };
   }
 }
 
@@ -101,7 +95,7 @@ function sharesOfLength(trace, layer) {
       own.forEach((x, s) => (own[s] = x / total));
     }
   }
-  return shares;
+  return { shape: A.shape, data: shares };
 }
 
 /** Answer the messages {ask, method, args} that come to a Worker; the first, {parts}, opens it. */

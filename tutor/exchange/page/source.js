@@ -4,16 +4,16 @@
  * are on the page, as `tutorWeights`.
  *
  * A script and a Worker made of text, because a page that was opened from disk may load neither
- * data nor a Worker's file. `inWorker` is the function whose text is the Worker's program.
+ * data nor a Worker's file. `program` is the text of worker.js.
  */
-export function openModel(url, inWorker) {
+export function openModel(url, program) {
   const waiting = new Map(); // number of a question -> {resolve, reject}
   let [worker, count] = [null, 0];
 
   function start() {
     worker = load(url).then((parts) => {
-      const program = new Blob([`(${inWorker})()`], { type: "text/javascript" });
-      const made = new Worker(URL.createObjectURL(program));
+      const file = new Blob([program], { type: "text/javascript" });
+      const made = new Worker(URL.createObjectURL(file));
       made.onmessage = ({ data: { ask, answer, error } }) => {
         const { resolve, reject } = waiting.get(ask) ?? {};
         waiting.delete(ask);

@@ -9,7 +9,10 @@ const SUB_LAYERS = { self: "self_attention", cross: "cross_attention", ff: "feed
 const TOP = 12; // the most probable tokens that the facts hold for each step
 const LARGEST = 100; // more would leave the numbers of float32 behind
 
-/** The places of a model, such as "decoder.2.cross", with the sub-layer that stands there. */
+/** The places of a model, such as "decoder.2.cross", with the sub-layer that stands there.
+ *
+ * @returns {Generator<[string, any]>}
+ */
 export function* places(model) {
   for (const side of ["encoder", "decoder"])
     for (const [i, layer] of model[side].layers.entries())
@@ -42,12 +45,15 @@ export function scaleTensors(tensors, config, scales) {
     else {
       const W_O = scaled[`${prefix}.attention.W_O`].data;
       const size = W_O.length / config.num_heads;
-      const own = number === undefined ? [] : [number * size, (Number(number) + 1) * size];
+      const own = number === undefined ? [] : [Number(number) * size, (Number(number) + 1) * size];
       times(`${prefix}.attention.W_O`, factor, ...own);
     }
   }
   return scaled;
 }
+
+/** The length of each row of X (T, n). */
+const rowLengths = (X) => Array.from({ length: X.shape[0] }, (_, t) => Math.hypot(...row(X, t)));
 
 /** One translation, written greedily after the tokens `written`, and all its numbers. */
 export class Trace {
@@ -152,13 +158,11 @@ export class Trace {
   /** For each place the length of each row of its `before`, `adds` and `after`. */
   lengths() {
     const lengths = {};
-    for (const place of this.sub_layers.keys())
-      lengths[place] = Object.fromEntries(
-        ["before", "adds", "after"].map((name) => {
-          const X = this.kept.get(`${place}.${name}`); // (T, d_model)
-          return [name, Array.from({ length: X.shape[0] }, (_, t) => Math.hypot(...row(X, t)))];
-        }),
-      );
+    for (const place of this.sub_layers.keys()) {
+      lengths[place] = {};
+      for (const name of ["before", "adds", "after"])
+        lengths[place][name] = rowLengths(this.kept.get(`${place}.${name}`)); // of (T, d_model)
+    }
     return lengths;
   }
 
@@ -168,10 +172,7 @@ export class Trace {
     for (const [place, { attention }] of this.sub_layers) {
       if (!attention) continue;
       const parts = this.parts(place); // (h, T, d_model)
-      heads[place] = Array.from({ length: parts.shape[0] }, (_, i) => {
-        const X = head(parts, i); // (T, d_model)
-        return Array.from({ length: X.shape[0] }, (_, t) => Math.hypot(...row(X, t)));
-      });
+      heads[place] = Array.from({ length: parts.shape[0] }, (_, i) => rowLengths(head(parts, i)));
     }
     return heads;
   }

@@ -31,7 +31,7 @@ export class Transformer {
         : sinusoidalPositions(config.max_len, config.d_model); // (max_len, d_model)
     this.encoder = new Encoder(within(weight, "encoder"), this.config);
     this.decoder = new Decoder(within(weight, "decoder"), this.config);
-    this.see = () => {};
+    this.see = (_) => {};
   }
 
   /** Vectors of T ids with positions from `start` on; all ids at one position with `step` 0. */

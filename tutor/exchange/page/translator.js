@@ -1,8 +1,8 @@
 // Text in, text out: a model and its tokenizer together.
 import { ALPHA, beamSearch, greedy } from "./decoding.js";
 import { normalize } from "./normalize.js";
-import { EOS, Tokenizer } from "./tokenizer.js";
 import { readSafetensors } from "./safetensors.js";
+import { EOS, Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 
 const quoted = (text) => {

@@ -1,6 +1,27 @@
-// A widget's model for a page without kernel, as much of it as a view asks for.
+// How a view comes onto a page: as a widget, whose model is anywidget's, or without a kernel.
+import { tag } from "./common.js";
 
-/** state: its traits as JSON, bytes as {"base64": ...}. translator: the model that answers where a
+/** What the file of a view hands on: `render({ model, el })` for anywidget, and `open`.
+ *
+ * `open(el, state, translator)` is for a page without kernel; see `makeModel`.
+ */
+export const makeView = (render) => ({
+  render(context) {
+    hidePicture(context);
+    return render(context);
+  },
+  open: (el, state, translator) => render({ el, model: makeModel(state, translator) }),
+});
+
+/** Hide the picture that stands for the view in a saved notebook, while the view is on the page. */
+function hidePicture({ model, el }) {
+  const still = `[data-view="${model.get("_still")}"]`;
+  el.append(tag("style", `${still}, .jp-OutputArea-child:has(${still}) { display: none }`));
+}
+
+/** As much of a widget's model as a view asks for.
+ *
+ * state: its traits as JSON, bytes as {"base64": ...}. translator: the model that answers where a
  * kernel would (tutor/exchange/page), or undefined.
  */
 function makeModel(state, translator) {

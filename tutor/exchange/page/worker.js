@@ -1,0 +1,4 @@
+// The program of the Worker.
+import { serve } from "./service.js";
+
+serve(self);

@@ -1,0 +1,1504 @@
+var tutorView = (() => {
+  var __defProp = Object.defineProperty;
+  var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
+  var __getOwnPropNames = Object.getOwnPropertyNames;
+  var __hasOwnProp = Object.prototype.hasOwnProperty;
+  var __export = (target, all2) => {
+    for (var name in all2)
+      __defProp(target, name, { get: all2[name], enumerable: true });
+  };
+  var __copyProps = (to, from, except, desc) => {
+    if (from && typeof from === "object" || typeof from === "function") {
+      for (let key of __getOwnPropNames(from))
+        if (!__hasOwnProp.call(to, key) && key !== except)
+          __defProp(to, key, { get: () => from[key], enumerable: !(desc = __getOwnPropDesc(from, key)) || desc.enumerable });
+    }
+    return to;
+  };
+  var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: true }), mod);
+
+  // tutor/views/journey.js
+  var journey_exports = {};
+  __export(journey_exports, {
+    default: () => journey_default,
+    makeSource: () => makeSource
+  });
+
+  // tutor/views/common.js
+  var DRAWING = ["svg", "path"];
+  function tag(what, ...children) {
+    const [name, ...classes] = what.split(".");
+    const given = children[0]?.constructor === Object ? children.shift() : {};
+    const node = DRAWING.includes(name) ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
+    const attributes = { type: name === "button" && "button", class: classes.join(" ") || null };
+    for (const [key, value] of Object.entries({ ...attributes, ...given })) {
+      if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+      else if (value !== null && value !== false) node.setAttribute(key, value);
+    }
+    node.append(...children);
+    return node;
+  }
+  function mark(node, classes) {
+    for (const [name, has] of Object.entries(classes)) node.classList.toggle(name, Boolean(has));
+  }
+  var makeLive = (what) => tag(what, { "aria-live": "polite" });
+  var range = (n) => [...Array(n).keys()];
+  function makeSentence(ask) {
+    const input = tag("input", { type: "text", spellcheck: "false", autocomplete: "off" });
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.shiftKey) ask();
+    });
+    const label = tag("label.tutor-chooser", tag("span", "Your sentence"), input);
+    const button = tag("button", { onclick: ask }, "Translate");
+    return { node: tag("div.tutor-asking", label, button), input };
+  }
+  function makeFrame(el, label) {
+    const frame = tag("div.tutor-view", { role: "group", "aria-label": label, tabindex: -1 });
+    frame.addEventListener("keydown", (event) => {
+      const theirs = event.ctrlKey || event.metaKey || event.altKey || event.shiftKey && event.key === "Enter";
+      if (theirs || event.target === frame) return;
+      event.stopPropagation();
+      if (event.key === "Escape") frame.focus();
+    });
+    el.append(frame);
+    return frame;
+  }
+  function listen(model, updates) {
+    for (const [trait, update] of Object.entries(updates)) model.on(`change:${trait}`, update);
+    return () => {
+      for (const [trait, update] of Object.entries(updates)) model.off(`change:${trait}`, update);
+    };
+  }
+  function watchSize(node, update) {
+    const watch = new ResizeObserver(update);
+    watch.observe(node);
+    return () => watch.disconnect();
+  }
+  var all = (...works) => () => works.forEach((work) => work());
+  var waiting = /* @__PURE__ */ new WeakMap();
+  function assign(model, values) {
+    for (const [name, value] of Object.entries(values)) model.set(name, value);
+    clearTimeout(waiting.get(model));
+    const send = () => model.save_changes();
+    waiting.set(model, setTimeout(send, 150));
+  }
+  function makeSteps(go, names = ["Back", "Next"]) {
+    const [back, forth] = names.map(
+      (name, i) => tag("button", { onclick: () => go(2 * i - 1) }, name)
+    );
+    const limit = (step, last) => {
+      back.disabled = step === 0;
+      forth.disabled = step === last;
+    };
+    return { back, forth, limit };
+  }
+  var floats = (view) => new Float32Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
+  function write(x, digits = 2) {
+    return (Number.isInteger(x) ? String(x) : x.toFixed(digits)).replace("-", "−");
+  }
+  var makeHelp = (text) => tag("details", tag("summary", "Keys"), tag("p", text));
+
+  // tutor/views/journey_parts.js
+  var SAVED = "A saved page: your own sentence, switching off and other tokens need the kernel.";
+  var two = (x) => x.toFixed(2).replace("-", "−");
+  var asShare = (p) => p > 0 && p < 5e-3 ? "< 0.01" : two(p);
+  var SUB_LAYERS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
+  var isOffWith = (scales, { sub, head }) => head !== null && scales[sub] === 0;
+  var sayFactor = (factor) => factor === 1 ? "" : factor === 0 ? ", switched off" : `, counts ${two(factor)} times`;
+  var kindsOf = (side) => side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
+  var positionOf = ({ source, step }, place) => place.startsWith("encoder") ? source : step;
+  var tokenOf = (state, place) => state.facts[place.startsWith("encoder") ? "source" : "read"][positionOf(state, place)];
+  function parsePlace(place) {
+    const [side, layer, kind, , head] = place.split(".");
+    const sub = place.replace(/\.head\..*/, "");
+    return { side, layer, kind, head: head === void 0 ? null : Number(head), sub };
+  }
+  function namePlace(place) {
+    const { side, layer, kind, head } = parsePlace(place);
+    const words = [
+      `${side} layer ${layer}`,
+      kind && SUB_LAYERS[kind],
+      head !== null && `head ${head}`
+    ];
+    return words.filter(Boolean).join(", ");
+  }
+  function makeStop(key, says, act, { class: name = "", ...others }, ...children) {
+    const attributes = { "data-key": key, "aria-label": says, tabindex: -1, onclick: act, ...others };
+    return tag("button", { class: `journey-stop ${name}`, ...attributes }, ...children);
+  }
+  var WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  function roam(area) {
+    const stops = () => [...area.querySelectorAll(".journey-stop")].filter(
+      (stop) => stop.offsetParent && !stop.disabled
+    );
+    const mark2 = (stop) => {
+      for (const other of area.querySelectorAll('.journey-stop[tabindex="0"]')) other.tabIndex = -1;
+      if (stop) stop.tabIndex = 0;
+    };
+    area.addEventListener("focusin", ({ target }) => target.matches(".journey-stop") && mark2(target));
+    area.addEventListener("keydown", (event) => {
+      const from = event.target;
+      const way = WAYS[event.key];
+      const modified = event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+      if (!way || modified || !from.matches(".journey-stop")) return;
+      event.preventDefault();
+      const centre = (node) => {
+        const { left, top, width, height } = node.getBoundingClientRect();
+        return [left + width / 2, top + height / 2];
+      };
+      const [x, y] = centre(from);
+      const own = from.getBoundingClientRect();
+      const past = (stop) => {
+        const it = stop.getBoundingClientRect();
+        const [cx, cy] = centre(stop);
+        return way[0] ? cx < own.left || cx > own.right || it.top < own.bottom && it.bottom > own.top : cy < own.top || cy > own.bottom || it.left < own.right && it.right > own.left;
+      };
+      let [best, least] = [null, Infinity];
+      for (const stop of stops()) {
+        const [dx, dy] = [centre(stop)[0] - x, centre(stop)[1] - y];
+        const along = dx * way[0] + dy * way[1];
+        const aside = Math.abs(dx * way[1]) + Math.abs(dy * way[0]);
+        const cost = along + 3 * aside;
+        if (stop !== from && along > 2 && cost < least && past(stop)) [best, least] = [stop, cost];
+      }
+      best?.focus();
+    });
+    return () => {
+      if (!area.querySelector('.journey-stop[tabindex="0"]')) mark2(stops()[0]);
+    };
+  }
+  function makeStrip(numbers, largest, height = 18, foot = false) {
+    const middle = foot ? height - 1 : height / 2;
+    const room = foot ? height - 2 : height / 2 - 1;
+    const of = largest || 1;
+    const n = numbers.length;
+    let path = "";
+    numbers.forEach((x, i) => {
+      const length = Math.max(-room, Math.min(room, x / of * room));
+      path += `M${i + 0.12} ${middle}v${(-length).toFixed(2)}h.76V${middle}z`;
+    });
+    return tag(
+      "svg.journey-strip",
+      {
+        viewBox: `0 0 ${n} ${height}`,
+        preserveAspectRatio: "none",
+        "aria-hidden": "true",
+        style: `height: ${height}px`
+      },
+      tag("path.journey-axis", { d: `M0 ${middle}H${n}` }),
+      tag("path.journey-bars", { d: path })
+    );
+  }
+  var longestOf = (state) => Object.entries(state.facts.lengths).reduce((most, [place, of]) => {
+    const at = positionOf(state, place);
+    return Math.max(most, of.before[at], of.adds[at], of.after[at]);
+  }, 1e-9);
+  var reach = (numbers) => numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+  var makeMeter = (share, name = "") => tag(`span.journey-meter.${name}`, { style: `--share: ${share.toFixed(4)}` });
+  function rowOf({ shape, data }, m, r) {
+    const [, rows, width] = shape;
+    const start = (m * rows + r) * width;
+    return data.subarray(start, start + width);
+  }
+
+  // tutor/views/journey_changes.js
+  var FACTORS = [0, 0.5, 1, 2];
+  function makeBanner(state, { scale, run }) {
+    const node = tag("div.journey-banner", { role: "group", "aria-label": "Changes" });
+    function show() {
+      const { facts } = state;
+      const places = Object.entries(facts.scales);
+      const undo = (key, says, onclick, title = "undo") => tag(
+        "button.journey-undo",
+        { "data-key": `undo:${key}`, title, onclick },
+        `${says} `,
+        tag("span", { "aria-hidden": "true" }, "↶"),
+        tag("span.journey-unseen", title)
+      );
+      const chips = places.map(([place, factor]) => {
+        const how = factor === 0 ? "off" : `× ${two(factor)}`;
+        return undo(place, `${namePlace(place)}: ${how}`, () => scale(place, 1));
+      });
+      const picks = [...state.picks].filter(
+        ([t, whose]) => whose !== "given" || state.picks.get(t + 1) !== "given"
+      );
+      picks.forEach(([t, whose], i) => {
+        const left = i ? picks[i - 1][0] + 1 : 0;
+        const given = t ? `the first ${t + 1} tokens` : "the first token";
+        const what = whose === "given" ? given : `${facts.target[t]} as token ${t + 1}`;
+        const forget = () => run({ ...facts, written: facts.written.slice(0, left) });
+        const title = i < picks.length - 1 ? "undo this and the later ones" : "undo";
+        chips.push(undo(`token:${t}`, `${whose}: ${what}`, forget, title));
+      });
+      mark(node, {
+        "journey-settled": !state.alive,
+        // nothing can come into it
+        "journey-changed": chips.length > 0,
+        "journey-only-written": !places.length && chips.length > 0
+      });
+      const lines = [tag("p", tag("b", facts.translation || "(nothing)")), tag("p", ...compared())];
+      if (chips.length) {
+        const onclick = () => run({ text: facts.text, written: [], scales: {} });
+        const name = chips.length > 1 ? `Undo all ${chips.length}` : "Undo all";
+        const all2 = tag("button", { "data-key": "undo:all", onclick }, name);
+        lines.push(tag("p.journey-chips", all2, ...chips));
+      }
+      node.replaceChildren(...lines);
+      node.tabIndex = !node.querySelector("button") && node.scrollHeight > node.clientHeight ? 0 : -1;
+    }
+    function compared() {
+      const { facts, untouched, own, alive } = state;
+      const same = facts.written.length ? "the same choice of tokens and " : "";
+      if (!Object.keys(facts.scales).length) {
+        const how = alive ? " To switch a part off, open its layer and press “on” beside it." : "";
+        if (!facts.written.length) return [`Nothing is switched off.${how}`];
+        if (own) return ["The model's own choice: ", tag("i", own.translation)];
+        return ["Not all of its tokens are the model's own choice."];
+      }
+      if (!untouched || untouched === facts) {
+        const how = { "data-key": "compare", onclick: () => run(facts) };
+        const button = tag("button", how, "Compare with nothing switched off");
+        return ["Something is switched off or scaled. ", ...alive ? [button] : []];
+      }
+      if (untouched.translation === facts.translation)
+        return [`The same as with ${same}nothing switched off.`];
+      return [`With ${same}nothing switched off: `, tag("i", untouched.translation)];
+    }
+    return { node, show };
+  }
+  function makeFactorRow(state, { scale }) {
+    const node = tag("div.journey-factor", { role: "group", "aria-label": "Factor" });
+    const focused = () => node.getRootNode().activeElement;
+    function show() {
+      const { place, facts } = state;
+      const parts = parsePlace(place);
+      const fixed = !state.alive || isOffWith(facts.scales, parts);
+      mark(node, { "journey-none": !parts.kind });
+      if (!parts.kind) return;
+      if (node.contains(focused())) return markFactor();
+      const set = (factor) => scale(state.place, Number(factor));
+      node.replaceChildren(
+        tag("span", parts.head === null ? "This sub-layer counts" : "This head counts"),
+        ...FACTORS.map((f) => {
+          const name = f === 0 ? "0 (off)" : `× ${write(f)}`;
+          return tag("button", { "data-factor": f, onclick: () => set(f) }, name);
+        }),
+        tag("input", {
+          type: "range",
+          min: 0,
+          max: 2,
+          step: 0.05,
+          "aria-label": "Factor",
+          oninput: (event) => set(event.target.value)
+        }),
+        tag("output")
+      );
+      markFactor();
+      function markFactor() {
+        const factor = facts.scales[place] ?? 1;
+        const slider = node.querySelector("input");
+        for (const button of node.querySelectorAll("button")) {
+          button.setAttribute("aria-pressed", Number(button.dataset.factor) === factor);
+          button.disabled = fixed;
+        }
+        slider.disabled = fixed;
+        if (slider !== focused()) slider.value = factor;
+        node.querySelector("output").textContent = `× ${two(factor)}`;
+      }
+    }
+    return { node, show };
+  }
+
+  // tutor/views/journey_head.js
+  function askForHeads(state, place) {
+    const { sub } = parsePlace(place);
+    return Promise.all(["Q", "K", "V", "E", "A", "Y"].map((name) => state.numbers(`${sub}.${name}`)));
+  }
+  async function loadHead(state, place) {
+    const { side, kind, head, sub } = parsePlace(place);
+    const at = positionOf(state, place);
+    const [Q, K, V, E, A, Y] = await askForHeads(state, place);
+    const { facts } = state;
+    const keys = side === "decoder" && kind === "self" ? facts.read : facts.source;
+    return {
+      ...{ place, sub, side, kind, head, at, keys },
+      asks: tokenOf(state, place),
+      hidden: (s) => side === "decoder" && kind === "self" && s > at,
+      // the future
+      q: rowOf(Q, head, at),
+      k: (s) => rowOf(K, head, s),
+      v: (s) => rowOf(V, head, s),
+      E: rowOf(E, head, at),
+      A: rowOf(A, head, at),
+      Y: rowOf(Y, head, at),
+      largest: { K: reach(K.data), V: reach(V.data) },
+      length: facts.heads[sub][head][at]
+    };
+  }
+  function drawHead(one, act) {
+    const { q, E, A, Y, keys, asks, hidden, largest } = one;
+    const cell = (what, ...children) => tag(`span${what}`, ...children);
+    const rows = keys.map((token, s) => {
+      const off = hidden(s);
+      const open = (kind) => () => act.number({ kind, s });
+      const score = makeStop(
+        `number:E:${s}`,
+        `score of ${asks} for ${token}: ${two(E[s])}${off ? ", hidden: not read yet" : ""}. Open`,
+        open("E"),
+        { class: "journey-score" },
+        two(E[s])
+      );
+      const weight = makeStop(
+        `number:A:${s}`,
+        `weight of ${token}: ${off ? "hidden, not read yet" : two(A[s])}. Open`,
+        open("A"),
+        { class: "journey-weight" },
+        makeMeter(A[s]),
+        cell(".journey-number", off ? "hidden" : two(A[s]))
+      );
+      const row = tag(
+        "div.journey-key-row",
+        cell(".journey-token", token),
+        cell("", makeStrip(one.k(s), largest.K)),
+        score,
+        weight,
+        cell("", makeStrip(one.v(s), largest.V))
+      );
+      row.children[0].title = token;
+      mark(row, { "journey-future": off });
+      row.style.setProperty("--weight", A[s].toFixed(3));
+      return row;
+    });
+    const mix = makeStop(
+      "number:Y:0",
+      `the mix of values: ${Y.length} numbers. Open`,
+      () => act.number({ kind: "Y", s: 0 }),
+      { class: "journey-mix" },
+      makeStrip(Y, reach(Y), 26)
+    );
+    const softmax = one.kind === "self" && one.side === "decoder" ? "mask, softmax" : "softmax";
+    const key = keys.length > 12 ? "key (scroll)" : "key";
+    const names = [key, "K", "q · k / √d_k", `${softmax}: weight`, "V"];
+    return tag(
+      `div.journey-inside.journey-${one.side}.journey-is-${one.kind}`,
+      tag(
+        "div.journey-key-row.journey-query",
+        cell(".journey-token", asks),
+        cell("", makeStrip(q, reach(q), 26)),
+        cell("", "◂ query q")
+      ),
+      tag("div.journey-key-row.journey-names", ...names.map((name) => cell("", name))),
+      tag("div.journey-keys", ...rows),
+      tag(
+        "div.journey-key-row.journey-query",
+        ...[cell(""), cell(""), cell(""), cell(".journey-right", "mix of values ▸"), mix]
+      )
+    );
+  }
+  function explainScore(one, { s }, act) {
+    const { q, E, keys, asks } = one;
+    const k = one.k(s);
+    const products = q.map((x, i) => x * k[i]);
+    const sums = [...products];
+    for (let i = 1; i < sums.length; i++) sums[i] += sums[i - 1];
+    const most = Math.max(reach(q), reach(k));
+    const hidden = one.hidden(s) ? ", hidden by the mask" : "";
+    return {
+      rows: [
+        [`q of ${asks}`, q, most],
+        [`k of ${keys[s]}`, k, most, "theirs"],
+        ["q × k", products, reach(products)]
+      ],
+      says: (i) => `feature ${i}: ${two(q[i])} × ${two(k[i])} = ${two(products[i])}; sum so far ${two(sums[i])}`,
+      formula: `q · k / √d_k = ${two(sums.at(-1))} / √${q.length} = ${two(E[s])}${hidden}`,
+      why: `q and k come from what this sub-layer reads${one.kind === "cross" ? " (k: from the memory)" : ""}, times W_Q and W_K.`,
+      where: "The sub-layer",
+      go: () => act.open(one.sub),
+      first: 0
+    };
+  }
+  function explainWeight(one, { s }, act) {
+    const { E, A, keys } = one;
+    const top = Math.max(...E.filter((_, j) => !one.hidden(j)));
+    const e = E.map((x, j) => one.hidden(j) ? 0 : Math.exp(x - top));
+    const sum = e.reduce((a, b) => a + b, 0);
+    const seen = E.map((x, j) => one.hidden(j) ? 0 : x);
+    const share = (j) => `${two(e[j])} / ${two(sum)} = ${two(A[j])}`;
+    const unread = "not read yet, so its weight is 0.00";
+    return {
+      rows: [
+        ["score", seen, reach(seen)],
+        ["e^(score − largest)", e, 1],
+        ["weight", A, 1]
+      ],
+      says: (j) => one.hidden(j) ? `${keys[j]}: ${unread}` : `${keys[j]}: e^(${two(E[j])} − ${two(top)}) = ${two(e[j])}; ${share(j)}`,
+      formula: one.hidden(s) ? `${keys[s]} is hidden: ${unread}` : `softmax: ${share(s)}`,
+      why: "The weights come from the scores.",
+      where: "This score",
+      go: () => act.number({ kind: "E", s }),
+      first: s,
+      hatched: one.hidden
+    };
+  }
+  function explainMix(one, { feature = 0 }, act) {
+    const { A, Y, keys } = one;
+    const column = Float32Array.from(keys, (_, j) => one.v(j)[feature]);
+    const products = column.map((x, j) => A[j] * x);
+    const most = reach(column);
+    return {
+      rows: [
+        ["weight", A, 1],
+        [`feature ${feature} of V`, column, most, "theirs"],
+        ["weight × V", products, most]
+      ],
+      says: (j) => `${keys[j]}: ${two(A[j])} × ${two(column[j])} = ${two(products[j])}`,
+      formula: `feature ${feature} of the mix: Σ weight × V = ${two(Y[feature])}`,
+      why: `All ${Y.length} features of the mix, times this head's rows of W_O, give the vector that it adds.`,
+      where: "The head",
+      go: () => act.open(one.place),
+      first: A.indexOf(Math.max(...A))
+    };
+  }
+  function drawNumber(one, number, act) {
+    const { kind, feature = 0 } = number;
+    const explain = { E: explainScore, A: explainWeight, Y: explainMix }[kind];
+    const { rows, says, formula, why, where, go, first, hatched } = explain(one, number, act);
+    const count = rows[0][1].length;
+    const readout = makeLive("p.journey-note");
+    const tell = (i) => () => {
+      readout.textContent = `${says(i)}.`;
+      slots.forEach((slot, j) => mark(slot, { "journey-now": i === j }));
+    };
+    const slots = range(count).map(
+      (i) => makeStop(`slot:${i}`, says(i), tell(i), {
+        class: hatched?.(i) ? "journey-slot journey-hatched" : "journey-slot",
+        onfocus: tell(i),
+        // A bar that comes to lie under a pointer at rest is not pointed at.
+        onpointermove: (event) => (event.movementX || event.movementY) && tell(i)()
+      })
+    );
+    tell(first)();
+    const all2 = one.Y.length;
+    const step = (by) => () => act.number({ ...number, feature: (feature + by + all2) % all2 });
+    const small = { class: "journey-small" };
+    const pages = tag(
+      "p",
+      makeStop("feature:back", "feature before", step(-1), small, "◂"),
+      tag("span", ` feature ${feature} of ${all2} `),
+      makeStop("feature:forth", "feature after", step(1), small, "▸")
+    );
+    const strips = rows.flatMap(([name, numbers, most, whose]) => [
+      tag("span", name, tag("small", `scale: ${two(most)}`)),
+      // Those that come from the memory have its colour.
+      tag(whose && one.kind === "cross" ? "div.journey-theirs" : "div", makeStrip(numbers, most, 56))
+    ]);
+    const style = `--count: ${count}`;
+    return tag(
+      `div.journey-sum.journey-${one.side}`,
+      tag("p.journey-formula", formula),
+      tag(
+        "div.journey-scroll",
+        tag("div.journey-strips", { style }, ...strips, tag("div.journey-slots", ...slots))
+      ),
+      readout,
+      ...kind === "Y" ? [pages] : [],
+      tag(
+        "p.journey-from",
+        `Where from: ${why} `,
+        makeStop("from", `Go to: ${where}`, go, small, where)
+      )
+    );
+  }
+
+  // tutor/views/journey_layer.js
+  function drawLayer(state, place, act) {
+    const { side, layer, kind: chosen } = parsePlace(place);
+    const { facts } = state;
+    const at = positionOf(state, place);
+    const subs = kindsOf(side).map((kind) => `${side}.${layer}.${kind}`);
+    const widest = longestOf(state);
+    const strongest = Math.max(...subs.flatMap((s) => (facts.heads[s] ?? []).map((h) => h[at])), 0);
+    const scale = { at, widest, strongest };
+    const columns = subs.map((sub) => drawSubLayer(state, sub, chosen, scale, act));
+    const { before, adds } = facts.lengths[subs[0]];
+    const numbers = [before[at], adds[at], before[at] + adds[at]].map(two);
+    return tag(
+      "div",
+      tag(`div.journey-columns.journey-${side}`, { style: `--columns: ${subs.length}` }, ...columns),
+      tag(
+        "p.journey-key",
+        `Numbers are lengths of vectors. Vectors add, lengths do not: ${numbers[0]} and ${numbers[1]} need not make ${numbers[2]}.`
+      )
+    );
+  }
+  function drawSubLayer(state, sub, chosen, { at, widest, strongest }, act) {
+    const { facts } = state;
+    const { kind } = parsePlace(sub);
+    const { before, adds, after } = facts.lengths[sub];
+    const factor = facts.scales[sub] ?? 1;
+    const open = (place) => () => act.open(place);
+    const title = makeStop(
+      `panel:${sub}`,
+      `${SUB_LAYERS[kind]}: open`,
+      open(sub),
+      { class: "journey-sub" },
+      tag("b", SUB_LAYERS[kind]),
+      tag("span.journey-number", factor === 0 ? "off" : `adds ${two(adds[at])}`)
+    );
+    const heads = (facts.heads[sub] ?? []).map((lengths2, m) => {
+      const head = `${sub}.head.${m}`;
+      const own = facts.scales[head] ?? 1;
+      const length = lengths2[at];
+      const stop = makeStop(
+        `panel:${head}`,
+        `head ${m}: length ${two(length)}${sayFactor(own)}. Open`,
+        open(head),
+        { class: "journey-row" },
+        tag("span", `head ${m}`),
+        makeMeter(strongest ? length / strongest : 0),
+        tag("span.journey-number", own === 0 || factor === 0 ? "off" : two(length))
+      );
+      const line = tag("div.journey-line", stop, makeSwitch(head, state, act));
+      mark(line, { "journey-off": own === 0 });
+      return line;
+    });
+    const more = chosen === "ff" ? ", drawn below" : ": open to see them";
+    if (kind === "ff") heads.push(tag("p", `${facts.config.d_ff} units in the middle${more}`));
+    const box = tag(
+      `div.journey-box.journey-is-${kind}`,
+      title,
+      makeSwitch(sub, state, act),
+      ...heads
+    );
+    mark(box, {
+      "journey-off": factor === 0,
+      "journey-scaled": factor !== 1,
+      "journey-open": chosen === kind
+    });
+    const lengths = { before: before[at], adds: adds[at], after: after[at] };
+    const band = drawBand(lengths, widest, facts.config.norm_first, factor === 0);
+    return tag(`div.journey-column.journey-is-${kind}`, band, box);
+  }
+  function drawBand({ before, adds, after }, widest, normFirst, off) {
+    const thick = (x) => Math.max(1, x / widest * 44);
+    const [y, a, b, w] = [28, thick(before) / 2, thick(after) / 2, thick(adds)];
+    const stream = `M0 ${y - a}H200C230 ${y - a} 230 ${y - b} 260 ${y - b}H300V${y + b}H260C230 ${y + b} 230 ${y + a} 200 ${y + a}H0Z`;
+    const turn = w / 2 + 4;
+    const flow = `M24 84V${y + turn}A${turn} ${turn} 0 0 1 ${24 + turn} ${y}H64`;
+    const out = `M24 ${y + a}V84`;
+    return tag(
+      "div.journey-band",
+      tag(
+        "p",
+        tag("span", `stream ${two(before)}`),
+        tag("span", `${normFirst ? "" : "norm "}${two(after)}`)
+      ),
+      tag(
+        "svg",
+        { viewBox: "0 0 300 84", preserveAspectRatio: "none", "aria-hidden": "true" },
+        tag("path.journey-stream", { d: stream }),
+        tag("path.journey-read", { d: out })
+      ),
+      // A drawing of its own: it keeps its thickness where the stream is stretched.
+      tag(
+        "svg.journey-inflow",
+        { viewBox: "0 0 64 84", "aria-hidden": "true" },
+        ...off ? [] : [tag("path.journey-flow", { d: flow, "stroke-width": w })]
+      ),
+      tag("span.journey-reads", normFirst ? "LayerNorm ↓" : "reads ↓"),
+      tag("span.journey-plus", normFirst ? "+" : "+ LayerNorm")
+    );
+  }
+  function makeSwitch(place, state, act) {
+    const { scales } = state.facts;
+    const through = isOffWith(scales, parsePlace(place));
+    const factor = through ? 0 : scales[place] ?? 1;
+    const says = factor === 1 ? "on" : factor === 0 ? "off" : `× ${write(factor)}`;
+    const why = through ? "off with its sub-layer" : state.alive ? "" : SAVED;
+    const does = why || `switch ${factor === 0 ? "on" : "off"}`;
+    const attributes = { title: why || "switch off or on", disabled: Boolean(why) };
+    return makeStop(
+      `switch:${place}`,
+      `${namePlace(place)} is ${says}: ${does}`,
+      () => act.scale(place, factor === 0 ? 1 : 0),
+      { class: "journey-switch", "aria-pressed": factor === 0, ...attributes },
+      says
+    );
+  }
+  async function drawHidden(state, sub) {
+    const at = positionOf(state, sub);
+    const { shape, data } = await state.numbers(`${sub}.hidden`);
+    const row = data.subarray(at * shape[1], (at + 1) * shape[1]);
+    const best = row.indexOf(Math.max(...row));
+    return tag(
+      "div",
+      { class: `journey-hidden journey-${sub.split(".")[0]}` },
+      tag(
+        "p",
+        `The ${shape[1]} units in the middle, after ReLU: ${row.filter((x) => x > 0).length} are above 0; the largest is unit ${best} with ${two(row[best])}.`
+      ),
+      makeStrip(row, row[best], 48, true)
+    );
+  }
+
+  // tutor/views/journey_map.js
+  function makeMap(state, { open, chooseSource }) {
+    const node = tag("div.journey-map", { role: "group", "aria-label": "Whole model" });
+    const refresh = roam(node);
+    let boxes = {};
+    let tokens = [];
+    function build() {
+      const { facts } = state;
+      const { layers, heads } = facts.config;
+      mark(node, { "journey-tall": layers > 4 });
+      boxes = {};
+      tokens = facts.source.map((token, s) => {
+        const choose = () => chooseSource(s);
+        const how = { class: "journey-source", title: token, onfocus: choose };
+        return makeStop(`source:${s}`, `source token ${s + 1}: ${token}`, choose, how, token);
+      });
+      const stack = (side) => tag(
+        `div.journey-stack.journey-${side}`,
+        { style: `--layers: ${layers}` },
+        ...range(layers).map((l) => makeLayer(side, l, heads))
+      );
+      const part = (name, title, child) => tag(`div.journey-part.journey-of-${name}`, tag("p.journey-heading", title), child);
+      node.replaceChildren(
+        part("source", "Source", tag("div.journey-tokens", ...tokens)),
+        part("encoder", "Encoder", stack("encoder")),
+        tag(
+          "div.journey-memory",
+          { title: "What the encoder made of all source tokens" },
+          tag("span", "memory →")
+        ),
+        part("decoder", "Decoder", stack("decoder"))
+      );
+      refresh();
+    }
+    function makeLayer(side, l, heads) {
+      const place = `${side}.${l}`;
+      const goTo = (place2) => () => open(place2);
+      const how = { class: "journey-title" };
+      const title = makeStop(place, `${side} layer ${l}: open`, goTo(place), how, `layer ${l}`);
+      const layer = tag("div.journey-layer", { "data-place": place }, title);
+      for (const kind of kindsOf(side)) {
+        const sub = `${place}.${kind}`;
+        const [number, meter] = [tag("span.journey-number"), makeMeter(0)];
+        const name = tag("span", kind === "ff" ? "feed-fwd" : kind);
+        const title2 = makeStop(sub, "", goTo(sub), { class: "journey-sub" }, name, number, meter);
+        const squares = range(kind === "ff" ? 0 : heads).map((m) => {
+          const head = `${sub}.head.${m}`;
+          return makeStop(head, "", goTo(head), { class: "journey-head" });
+        });
+        const box = tag(`div.journey-box.journey-is-${kind}`, title2);
+        if (squares.length) box.append(tag("div.journey-heads", ...squares));
+        boxes[sub] = { box, title: title2, number, meter, squares };
+        layer.append(box);
+      }
+      return layer;
+    }
+    function show() {
+      const { facts, source, place } = state;
+      const at = (sub) => positionOf(state, sub);
+      const added = Object.entries(facts.lengths).map(([sub, { adds }]) => adds[at(sub)]);
+      const strengths = Object.entries(facts.heads).flatMap(
+        ([sub, heads]) => heads.map((head) => head[at(sub)])
+      );
+      const [longest, strongest] = [Math.max(...added) || 1, Math.max(...strengths) || 1];
+      const list = tokens[0].parentElement;
+      const scrolls = list.scrollHeight > list.clientHeight + 2 || list.scrollWidth > list.clientWidth + 2;
+      list.title = scrolls ? "scroll: there are more" : "";
+      list.previousSibling.textContent = scrolls ? "Source ↕" : "Source";
+      tokens.forEach((stop, s) => {
+        mark(stop, { "journey-now": s === source });
+        stop.setAttribute("aria-pressed", s === source);
+      });
+      for (const [sub, { box, title, number, meter, squares }] of Object.entries(boxes)) {
+        const adds = facts.lengths[sub].adds[at(sub)];
+        const factor = facts.scales[sub] ?? 1;
+        number.textContent = factor === 0 ? "off" : adds.toFixed(adds < 100 ? 1 : 0);
+        meter.style.setProperty("--share", (adds / longest).toFixed(4));
+        title.ariaLabel = `${namePlace(sub)}: adds a vector of length ${two(adds)} to ${tokenOf(state, sub)}${sayFactor(factor)}`;
+        squares.forEach((square, m) => {
+          const head = `${sub}.head.${m}`;
+          const length = facts.heads[sub][m][at(sub)];
+          const own = facts.scales[head] ?? 1;
+          const whole = own * factor;
+          square.style.setProperty("--share", (length / strongest).toFixed(4));
+          square.ariaLabel = `${namePlace(head)}: length ${two(length)}${sayFactor(whole)}`;
+          square.title = `head ${m}: ${whole === 0 ? "off" : two(length)}`;
+          mark(square, {
+            "journey-off": whole === 0,
+            "journey-scaled": own !== 1 || factor !== 1,
+            "journey-open": place === head
+          });
+        });
+        mark(box, {
+          "journey-off": factor === 0,
+          "journey-scaled": factor !== 1,
+          "journey-open": place.startsWith(sub)
+        });
+      }
+      for (const layer of node.querySelectorAll(".journey-layer"))
+        mark(layer, { "journey-open": `${place}.`.startsWith(`${layer.dataset.place}.`) });
+    }
+    return { node, build, show };
+  }
+  function drawLengths(state) {
+    const { facts } = state;
+    const most = longestOf(state);
+    const line = (side) => {
+      const at = positionOf(state, side);
+      const lengths = [facts.lengths[`${side}.0.self`].before[at]];
+      for (let l = 0; l < facts.config.layers; l++)
+        for (const kind of kindsOf(side))
+          lengths.push(facts.lengths[`${side}.${l}.${kind}`].after[at]);
+      let [up, down] = ["", ""];
+      lengths.forEach((x, i) => {
+        const [left, half] = [i / (lengths.length - 1) * 300, x / most * 24];
+        up += `${i ? "L" : "M"}${left.toFixed(1)} ${(26 - half).toFixed(1)}`;
+        down = `L${left.toFixed(1)} ${(26 + half).toFixed(1)}${down}`;
+      });
+      return tag(
+        `div.journey-growth.journey-${side}`,
+        tag("span.journey-token", tokenOf(state, side)),
+        tag("span.journey-number", two(lengths[0])),
+        tag(
+          "svg",
+          { viewBox: "0 0 300 52", preserveAspectRatio: "none", "aria-hidden": "true" },
+          tag("path.journey-stream", { d: `${up}${down}Z` })
+        ),
+        tag("span.journey-number", two(lengths.at(-1)))
+      );
+    };
+    const says = "The residual stream through the layers: its thickness is the length of the vector, on one scale for all.";
+    return tag("div", tag("p.journey-key", says), line("encoder"), line("decoder"));
+  }
+
+  // tutor/views/journey_next.js
+  var SHOWN = 8;
+  function makeNext(state, { choose, drawn, tell, shown }) {
+    const sliders = [
+      makeSlider("temperature", 0.1, 3, 0.1, 1, two),
+      makeSlider("top-k", 1, 51, 1, 51, (k) => k > 50 ? "all" : String(k)),
+      makeSlider("top-p", 0.05, 1, 0.05, 1, two)
+    ];
+    const [temperature, topK, topP] = sliders.map(
+      ({ input }) => () => Number(input.value)
+    );
+    const title = tag("p.journey-heading", "Next token");
+    const makeCells = (name = "") => [
+      tag("span.journey-token", name),
+      tag("span.journey-meter.journey-wide"),
+      tag("span.journey-number")
+    ];
+    const rows = range(SHOWN).map((i) => {
+      const act = () => choose(Number(rows[i].dataset.id));
+      return makeStop("", "", act, { disabled: !state.alive }, ...makeCells());
+    });
+    const list = tag("div.journey-candidates", { role: "group" }, ...rows);
+    const others = tag("div.journey-others", { "aria-hidden": "true" }, ...makeCells("all others"));
+    const readout = makeLive("p.journey-shaped");
+    const disabled = !state.alive;
+    const draw = tag("button", { onclick: drawToken, disabled }, "Draw a token");
+    const plain = tag("button", { onclick: reset }, "Reset");
+    const node = tag(
+      "section.journey-next",
+      { "aria-label": "Next token" },
+      title,
+      list,
+      others,
+      tag("p.journey-key.journey-touched", "outline: nothing switched off"),
+      ...sliders.map((slider) => slider.node),
+      readout,
+      tag("p.journey-buttons", draw, plain)
+    );
+    let logits = null;
+    let logitsOf = null;
+    let shaped = null;
+    function makeSlider(name, min, max, step, value, says) {
+      const input = tag("input", { type: "range", min, max, step, value, oninput: show });
+      const output = tag("output", says(value));
+      const node2 = tag("label.journey-slider", tag("span", name), input, output);
+      const tell2 = () => output.textContent = says(Number(input.value));
+      return { node: node2, input, value, tell: tell2 };
+    }
+    function reset() {
+      for (const { input, value } of sliders) input.value = value;
+      show();
+    }
+    const untouchedSliders = () => sliders.every(({ input, value }) => Number(input.value) === value);
+    function wantLogits() {
+      const [facts, step] = [state.facts, state.step];
+      if (logitsOf?.facts === facts && logitsOf.step === step) return;
+      logitsOf = { facts, step };
+      logits = null;
+      state.numbers(`logits.${step}`).then(({ data }) => {
+        if (logitsOf.facts !== facts || logitsOf.step !== step) return;
+        logits = data;
+        show();
+      }, tell);
+    }
+    function shape() {
+      const order = [...logits.keys()].slice(3).sort((a, b) => logits[b] - logits[a]);
+      const kept = topK() > 50 ? order : order.slice(0, topK());
+      const e = kept.map((id) => Math.exp((logits[id] - logits[kept[0]]) / temperature()));
+      const sum = e.reduce((a, b) => a + b, 0);
+      const found = /* @__PURE__ */ new Map();
+      let [before, left] = [0, 0];
+      kept.forEach((id, i) => {
+        if (before < topP()) {
+          found.set(id, e[i] / sum);
+          left += e[i] / sum;
+        }
+        before += e[i] / sum;
+      });
+      for (const [id, share] of found) found.set(id, share / left);
+      return found;
+    }
+    function show() {
+      for (const slider of sliders) slider.tell();
+      const { facts, step } = state;
+      const top = facts.top[step];
+      const chance = (logit) => Math.exp(logit - facts.log_sum_exp[step]);
+      shaped = null;
+      if (!untouchedSliders()) {
+        wantLogits();
+        if (logits) shaped = shape();
+      }
+      const before = !shaped && state.comparable() ? state.untouched : null;
+      const then = new Map(
+        before?.top[step].map(([, id, z]) => [id, Math.exp(z - before.log_sum_exp[step])])
+      );
+      const shareOf = (id, z) => shaped ? shaped.get(id) ?? 0 : chance(z);
+      const shares = top.slice(0, SHOWN).map(([token, id, z]) => ({ token, id, share: shareOf(id, z) }));
+      const wrote = facts.target_ids[step];
+      if (!shares.some(({ id }) => id === wrote)) {
+        const there = top.find(([, id]) => id === wrote);
+        if (!there) wantLogits();
+        const z = there?.[2] ?? logits?.[wrote] ?? -Infinity;
+        const written = { token: facts.target[step], id: wrote, share: shareOf(wrote, z) };
+        shares.splice(SHOWN - 1, 1, written);
+      }
+      list.setAttribute("aria-label", `Next token after ${facts.read[step]}`);
+      rows.forEach((node2, i) => {
+        const one = shares[i];
+        mark(node2, { "journey-none": !one });
+        if (!one) return;
+        const [name, meter2, number2] = node2.children;
+        const out = shaped && !shaped.has(one.id);
+        const was = then.get(one.id);
+        const chosen = one.id === wrote;
+        node2.dataset.id = one.id;
+        node2.dataset.key = `next:${i}`;
+        name.textContent = (chosen ? "▸ " : "") + one.token;
+        name.title = one.token;
+        mark(node2, { "journey-out": out, "journey-chosen": chosen });
+        meter2.style.setProperty("--share", one.share.toFixed(4));
+        meter2.style.setProperty("--was", (was ?? 0).toFixed(4));
+        mark(meter2, { "journey-had": was !== void 0 });
+        number2.textContent = out ? "out" : asShare(one.share);
+        const changed = was === void 0 ? "" : `, with nothing switched off ${asShare(was)}`;
+        const enter = state.alive ? ", Enter writes it instead" : "";
+        node2.ariaLabel = `${one.token}: ${out ? "left out" : asShare(one.share)}${changed}` + (chosen ? ", written" : enter);
+      });
+      mark(node, { "journey-compared": before });
+      const restShare = Math.max(0, 1 - shares.reduce((a, { share }) => a + share, 0));
+      const restSaid = asShare(restShare < 5e-7 ? 0 : restShare);
+      const [, meter, number] = others.children;
+      meter.style.setProperty("--share", restShare.toFixed(4));
+      number.textContent = restSaid;
+      const unseen = shaped ? shaped.size - shares.filter(({ id }) => shaped.has(id)).length : facts.config.vocab_size - shares.length;
+      const all2 = facts.config.vocab_size - 3;
+      const left = `${shaped?.size} of ${all2} tokens left (never [PAD], [UNK], [BOS]). `;
+      const unseenSaid = `The other ${unseen} tokens share ${restSaid}.`;
+      const rest = (shaped ? left : "") + (unseen ? unseenSaid : "");
+      if (readout.textContent !== rest) readout.textContent = rest;
+      shown();
+    }
+    function drawToken() {
+      const { step } = state;
+      wantLogits();
+      state.numbers(`logits.${step}`).then(({ data }) => {
+        logits = data;
+        let left = Math.random();
+        for (const [id, share] of shape()) {
+          left -= share;
+          if (left <= 0) return drawn(id);
+        }
+      }, tell);
+    }
+    const shareBySliders = () => shaped && (shaped.get(state.facts.target_ids[state.step]) ?? 0);
+    return { node, show, shareBySliders };
+  }
+
+  // tutor/views/journey_source.js
+  var SILENCE = 15e3;
+  var NO_ANSWER = "The kernel does not answer: run the cell again.";
+  var NEEDS_KERNEL = "This needs the kernel: open the notebook and run the cell.";
+  function makeSource(model) {
+    if (model.translator) return pageSource(model);
+    return model.send ? kernelSource(model) : savedSource(model);
+  }
+  function kernelSource(model) {
+    const open = /* @__PURE__ */ new Map();
+    const [me, count] = [Math.random().toString(36).slice(2), { asked: 0 }];
+    function ask(question) {
+      const name = `${me} ${count.asked += 1}`;
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => settle(name).reject(new Error(NO_ANSWER)), SILENCE);
+        open.set(name, { resolve, reject, timer });
+        try {
+          model.send({ ask: name, ...question });
+        } catch {
+          settle(name).reject(new Error(NO_ANSWER));
+        }
+      });
+    }
+    function settle(name) {
+      const one = open.get(name);
+      open.delete(name);
+      clearTimeout(one.timer);
+      return one;
+    }
+    function hear(content, buffers) {
+      if (!open.has(content.answer)) return;
+      const { resolve, reject } = settle(content.answer);
+      if (content.error) reject(new Error(content.error));
+      else resolve({ ...content, buffers });
+    }
+    let batch = null;
+    function numbers(name) {
+      if (!batch) {
+        const names = [];
+        const answer = Promise.resolve().then(() => {
+          batch = null;
+          return ask({ numbers: names });
+        });
+        batch = { names, answer };
+      }
+      const i = batch.names.push(name) - 1;
+      return batch.answer.then(({ shapes, buffers }) => ({
+        shape: shapes[i],
+        data: floats(buffers[i])
+      }));
+    }
+    model.on("msg:custom", hear);
+    return {
+      alive: true,
+      begin: async (text, { written = [], scales = {} } = {}) => (await ask({ begin: { text, written, scales } })).facts,
+      numbers,
+      tokens: async (ids) => (await ask({ tokens: ids })).tokens,
+      close: () => model.off("msg:custom", hear)
+    };
+  }
+  function firstTouch() {
+    return new Promise((resolve) => {
+      const look = ({ target }) => target.closest?.(".tutor-view") && resolve();
+      for (const kind of ["pointerdown", "focusin"]) addEventListener(kind, look, true);
+    });
+  }
+  function pageSource(model) {
+    const { translator } = model;
+    const { text, written, scales } = model.get("facts");
+    const saved = savedSource(model);
+    const touched = firstTouch();
+    let run = null;
+    function begin(text2, choices) {
+      const [before, next] = [run, translator.begin(text2, choices)];
+      run = next;
+      next.catch(() => run = before);
+      return next;
+    }
+    return {
+      alive: true,
+      begin,
+      async numbers(name) {
+        if (!run && name in model.get("index")) return saved.numbers(name);
+        await touched;
+        await (run ?? begin(text, { written, scales }));
+        return translator.numbers(name);
+      },
+      tokens: (ids) => translator.tokens(ids),
+      close: () => translator.close()
+    };
+  }
+  function wide(view) {
+    const packed = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+    const bytes = new Uint8Array(packed.length / 3 * 4);
+    packed.forEach((byte, i) => bytes[i + Math.floor(i / 3) + 1] = byte);
+    return new Float32Array(bytes.buffer);
+  }
+  function savedSource(model) {
+    const [facts, index] = [model.get("facts"), model.get("index")];
+    const all2 = wide(model.get("buffer"));
+    const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+    return {
+      alive: false,
+      async begin(text, { written = [], scales = {} } = {}) {
+        const asSaved = same(written, facts.written) && same(scales, facts.scales);
+        if (text !== facts.text || !asSaved) throw new Error(NEEDS_KERNEL);
+        return facts;
+      },
+      async numbers(name) {
+        if (!(name in index)) throw new Error(`There are no numbers called "${name}".`);
+        const [start, ...shape] = index[name];
+        const size = shape.reduce((a, b) => a * b, 1);
+        return { shape, data: all2.subarray(start, start + size) };
+      },
+      async tokens(ids) {
+        const known = new Map(facts.top.flatMap((step) => step.map(([token, id]) => [id, token])));
+        facts.target_ids.forEach((id, t) => known.set(id, facts.target[t]));
+        facts.source_ids.forEach((id, s) => known.set(id, facts.source[s]));
+        if (!ids.every((id) => known.has(id))) throw new Error(NEEDS_KERNEL);
+        return ids.map((id) => known.get(id));
+      },
+      close() {
+      }
+    };
+  }
+
+  // tutor/views/journey_words.js
+  function tellWhole({ facts, step, source: s }) {
+    const { layers } = facts.config;
+    return `The encoder reads the source; its ${layers} ${layers === 1 ? "layer adds" : "layers add"} to the vector of ${facts.source[s]}. The decoder reads ${facts.read[step]} and looks at the memory in each layer. The ${step === 0 ? "first" : "next"} token is ${facts.target[step]}. Open any layer.`;
+  }
+  function tellLayer(state, place) {
+    const { lengths, scales } = state.facts;
+    const { side, layer } = parsePlace(place);
+    const added = kindsOf(side).map((kind) => {
+      const { adds } = lengths[`${side}.${layer}.${kind}`];
+      return two(adds[positionOf(state, place)]);
+    });
+    const off = Object.keys(scales).filter((part) => part.startsWith(`${side}.${layer}.`) && scales[part] === 0).map((part) => namePlace(part).split(", ").slice(1).join(", "));
+    return `${side === "encoder" ? "Encoder" : "Decoder"} layer ${layer} adds vectors of length ${added.slice(0, -1).join(", ")} and ${added.at(-1)} to the vector of ${tokenOf(state, place)}.${off.length ? ` Off: ${off.join("; ")}.` : ""}`;
+  }
+  function tellHead({ scales }, one, number) {
+    const best = one.A.indexOf(Math.max(...one.A));
+    const { kind, s } = number ?? {};
+    const masked = kind === "E" && one.hidden(s) ? ` ${one.keys[s]} is not read yet: the mask hides this score, so its weight is 0.` : "";
+    if (kind === "E")
+      return `The score says how well the query of ${one.asks} fits the key of ${one.keys[s]}: the products of their features, summed and divided by √d_k.${masked}`;
+    if (kind === "A")
+      return `The weight is the share of ${one.keys[s]} in what ${one.asks} takes: softmax makes the scores positive, with sum 1.`;
+    if (kind === "Y")
+      return `The mix is the sum of all values, each times its weight; here one of its features.`;
+    return `${one.asks} asks, and ${one.keys[best]} gets most weight (${two(one.A[best])}). The mix, through this head's rows of W_O, adds a vector of length ${two(one.length)}.` + (scales[one.sub] === 0 ? " It is off with its sub-layer." : scales[one.place] === 0 ? " This head is off." : "");
+  }
+
+  // tutor/views/widget.js
+  var makeView = (render2) => ({
+    render(context) {
+      hidePicture(context);
+      return render2(context);
+    },
+    open: (el, state, translator) => render2({ el, model: makeModel(state, translator) })
+  });
+  function hidePicture({ model, el }) {
+    const still = `[data-view="${model.get("_still")}"]`;
+    el.append(tag("style", `${still}, .jp-OutputArea-child:has(${still}) { display: none }`));
+  }
+  function makeModel(state, translator) {
+    const traits = JSON.parse(
+      state,
+      (_, value) => value?.base64 === void 0 ? value : new DataView(Uint8Array.from(atob(value.base64), (c) => c.charCodeAt(0)).buffer)
+    );
+    const updates = new EventTarget();
+    const model = {
+      translator,
+      get: (name) => traits[name],
+      set(name, value) {
+        if (traits[name] === value) return;
+        traits[name] = value;
+        updates.dispatchEvent(new Event("change:" + name));
+      },
+      on: (event, update) => updates.addEventListener(event, update),
+      off: (event, update) => updates.removeEventListener(event, update),
+      save_changes() {
+      }
+    };
+    async function send({ sentence, ...search }) {
+      try {
+        if (search.beams) Object.assign(traits, await translator.search(sentence, search));
+        else {
+          const { weights, ...answer } = await translator.record(sentence);
+          Object.assign(traits, answer, { weights: new DataView(weights.buffer) });
+        }
+      } catch (error) {
+        traits.message = error.message;
+      }
+      model.set("answers", traits.answers + 1);
+    }
+    if (translator) model.send = send;
+    return model;
+  }
+
+  // tutor/views/journey.js
+  function render({ model, el }) {
+    const source = makeSource(model);
+    const frame = makeFrame(el, "Journey");
+    frame.classList.add("tutor-journey");
+    let cache = /* @__PURE__ */ new Map();
+    let busy = false;
+    let wanted = null;
+    let number = null;
+    let drawn = 0;
+    const state = {
+      facts: model.get("facts"),
+      untouched: null,
+      // facts of the same sentence and choices, with nothing switched off
+      own: null,
+      // facts of the same sentence, with nothing switched off and no token chosen
+      alive: source.alive,
+      step: 0,
+      source: 0,
+      place: "",
+      picks: /* @__PURE__ */ new Map(),
+      // step -> whose its token is: "you chose", "drawn" or, from Python, "given"
+      numbers(name) {
+        if (!cache.has(name)) {
+          const [mine, answer] = [cache, source.numbers(name)];
+          cache.set(name, answer);
+          answer.catch(() => mine.delete(name));
+        }
+        return cache.get(name);
+      },
+      /** Was the same read at this step when nothing was switched off? */
+      comparable() {
+        const { facts, untouched, step } = state;
+        if (!Object.keys(facts.scales).length || !untouched) return false;
+        return facts.read.slice(0, step + 1).every((token, t) => token === untouched.read[t]);
+      }
+    };
+    const { node: asking, input: sentence } = makeSentence(translate);
+    const said = tag("p.journey-said", { role: "status" });
+    const { back, forth, limit } = makeSteps(go, ["◂", "▸"]);
+    back.ariaLabel = "One token back";
+    forth.ariaLabel = "One token on";
+    const tokens = tag("div.journey-written", { role: "group", "aria-label": "Tokens written" });
+    const refreshTokens = roam(tokens);
+    const reads = makeLive("p.journey-reading");
+    const more = tag("span", { "aria-hidden": "true", title: "scroll: there are more" }, "↔");
+    const steps = tag("div.journey-steps", back, forth, tokens, more);
+    const banner = makeBanner(state, { scale, run });
+    const crumbs = tag("nav.journey-crumbs", { "aria-label": "Where you are" });
+    const story = makeLive("p.journey-story");
+    const factorRow = makeFactorRow(state, { scale });
+    const effect = makeLive("p.journey-effect");
+    const panel = tag("div.journey-inner");
+    const refreshPanel = roam(panel);
+    const map = makeMap(state, { open, chooseSource });
+    const next = makeNext(state, { choose, drawn: takeDrawn, tell, shown: showEffect });
+    const refreshNext = roam(next.node.querySelector(".journey-candidates"));
+    const inPanel = [crumbs, story, factorRow.node, effect, panel];
+    const opened = tag("section.journey-panel", { "aria-label": "Opened" }, ...inPanel);
+    const help = makeHelp(
+      "Tab goes from part to part, and the arrow keys move within it. Enter goes in: from the model to a layer, a head, a number. Escape or Backspace goes out. Square brackets, [ and ], go a token back and on."
+    );
+    const content = tag(
+      "div.journey-content",
+      asking,
+      said,
+      steps,
+      reads,
+      banner.node,
+      tag("div.journey-whole", map.node, next.node),
+      tag(
+        "p.journey-key",
+        "Numbers and bars: the length of the vector that is added, in the encoder to the marked source token, in the decoder to the token it reads. Small squares: heads; stronger colour = longer. ",
+        tag("b.journey-encoder", "Blue"),
+        ": from the source. ",
+        tag("b.journey-decoder", "Orange"),
+        ": the decoder's own."
+      ),
+      opened,
+      help
+    );
+    frame.append(content);
+    content.addEventListener("keydown", (event) => {
+      const typing = event.target.matches('input[type="text"]');
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
+      if (!typing && (event.key === "[" || event.key === "]")) {
+        event.preventDefault();
+        go(event.key === "[" ? -1 : 1);
+      }
+      const out = event.key === "Escape" || event.key === "Backspace" && !typing;
+      if (!out || !state.place || typing) return;
+      event.preventDefault();
+      event.stopPropagation();
+      goOut();
+    });
+    const expect = ({ target }) => {
+      const place = target.closest?.(".journey-stop")?.dataset.key?.replace("panel:", "") ?? "";
+      if (/^[a-z]+\.\d+\.[a-z]+\.head\./.test(place)) askForHeads(state, place).catch(() => {
+      });
+    };
+    content.addEventListener("focusin", expect);
+    content.addEventListener("pointerover", expect);
+    function tell(error) {
+      said.textContent = error.message ?? String(error);
+      effect.textContent = said.textContent;
+    }
+    function translate() {
+      run({ text: sentence.value, written: [], scales: state.facts.scales });
+    }
+    function choose(id, whose = "you chose") {
+      const { facts, step } = state;
+      const picks = new Map([...state.picks].filter(([t]) => t < step)).set(step, whose);
+      const written = [...facts.target_ids.slice(0, step), id];
+      return run({ text: facts.text, written, scales: facts.scales, picks });
+    }
+    async function takeDrawn(id) {
+      const { step } = state;
+      await choose(id, "drawn");
+      if (state.step === step && state.facts.written.length === step + 1) go(1);
+    }
+    function scale(place, factor) {
+      const { facts } = state;
+      const { [place]: _, ...others } = wanted?.scales ?? facts.scales;
+      const scales = factor === 1 ? others : { ...others, [place]: factor };
+      run({ text: facts.text, written: facts.written, scales });
+    }
+    const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+    async function run(what) {
+      if (busy) {
+        wanted = what;
+        return;
+      }
+      busy = true;
+      said.textContent = source.alive ? "The model runs …" : "";
+      try {
+        const { text, written, scales } = what;
+        if (written.length && state.own?.text !== text && source.alive) {
+          state.own = await source.begin(text, { written: [], scales: {} });
+        }
+        const known = state.untouched?.text === text && same(state.untouched.written, written);
+        if (Object.keys(scales).length && !known && source.alive) {
+          state.untouched = await source.begin(text, { written, scales: {} });
+        }
+        const found = await source.begin(text, { written, scales });
+        state.picks = what.picks ?? state.picks;
+        take(found);
+      } catch (error) {
+        tell(error);
+      }
+      busy = false;
+      const after = wanted;
+      wanted = null;
+      if (after) await run(after);
+    }
+    function go(by) {
+      assign(model, { step: Math.min(Math.max(state.step + by, 0), state.facts.target.length - 1) });
+    }
+    function chooseSource(s) {
+      if (s === state.source) return;
+      state.source = s;
+      showPosition();
+    }
+    function open(place) {
+      number = null;
+      goTo(place);
+      showPanel(true);
+    }
+    function goTo(place) {
+      state.place = place;
+      assign(model, { place });
+    }
+    function openNumber(which) {
+      const deeper = number === null;
+      number = which;
+      showPanel(deeper);
+    }
+    function goOut() {
+      const { place } = state;
+      if (number) {
+        const { kind, s } = number;
+        number = null;
+        return showPanel(true, `number:${kind}:${s}`);
+      }
+      const { head } = parsePlace(place);
+      const up = place.slice(0, place.lastIndexOf(head === null ? "." : ".head."));
+      const to = up.includes(".") ? up : "";
+      goTo(to);
+      showPanel(true, to ? `panel:${place}` : place);
+    }
+    const act = { open, scale, number: openNumber };
+    const focused = () => {
+      const at = el.getRootNode().activeElement;
+      return frame.contains(at) ? at : null;
+    };
+    const find = (key) => key && frame.querySelector(`[data-key="${CSS.escape(key)}"]`);
+    function keepFocus(draw) {
+      const at = focused();
+      const key = at?.dataset.key;
+      draw();
+      if (key && !at.isConnected) (find(key) ?? banner.node).focus({ preventScroll: true });
+    }
+    function take(facts) {
+      cache = /* @__PURE__ */ new Map();
+      state.facts = facts;
+      const nothing = !Object.keys(facts.scales).length;
+      if (nothing) state.untouched = facts;
+      else if (state.untouched?.text !== facts.text) state.untouched = null;
+      if (nothing && !facts.written.length) state.own = facts;
+      else if (state.own?.text !== facts.text) state.own = null;
+      state.source = Math.min(state.source, facts.source.length - 1);
+      const count = facts.written.length;
+      if (count && !state.picks.has(count - 1))
+        state.picks = new Map(facts.written.map((_, t) => [t, "given"]));
+      else state.picks = new Map([...state.picks].filter(([t]) => t < count));
+      if (number && number.s >= Math.min(facts.source.length, facts.read.length)) number = null;
+      said.textContent = facts.message;
+      sentence.value = facts.text;
+      frame.setAttribute("aria-label", `Journey of “${facts.text}”`);
+      keepFocus(() => {
+        map.build();
+        const stops = facts.target.map((token, t) => {
+          const here = () => assign(model, { step: t });
+          const how = { class: state.picks.has(t) ? "journey-by-reader" : "", onfocus: here };
+          return makeStop(`step:${t}`, `token ${t + 1}: ${token}`, here, how, token);
+        });
+        tokens.replaceChildren(...stops);
+        banner.show();
+        showStep();
+      });
+    }
+    function showStep() {
+      const { facts } = state;
+      state.step = Math.min(model.get("step"), facts.target.length - 1);
+      const { step } = state;
+      const list = [...tokens.children];
+      list.forEach((stop, t) => {
+        mark(stop, { "journey-now": t === step, "journey-later": t > step });
+        stop.setAttribute("aria-current", t === step ? "step" : "false");
+        stop.tabIndex = t === step ? 0 : -1;
+      });
+      scrollToStep();
+      refreshTokens();
+      limit(step, facts.target.length - 1);
+      reads.replaceChildren(
+        `Token ${step + 1} of ${facts.target.length}: the decoder reads `,
+        tag("b", facts.read[step]),
+        step ? ` after ${facts.read.slice(Math.max(0, step - 4), step).join(" ")}` : "",
+        " and writes ",
+        tag("b", facts.target[step]),
+        "."
+      );
+      next.show();
+      refreshNext();
+      showPosition();
+    }
+    function scrollToStep() {
+      const now = tokens.children[state.step];
+      const { scrollLeft, clientWidth } = tokens;
+      const left = now.offsetLeft - tokens.offsetLeft;
+      if (left < scrollLeft || left + now.offsetWidth > scrollLeft + clientWidth)
+        tokens.scrollLeft = left - 40;
+      mark(more, { "journey-none": tokens.scrollWidth <= tokens.clientWidth + 2 });
+    }
+    function showPosition() {
+      map.show();
+      showPanel();
+    }
+    function showEffect() {
+      const { facts, untouched, step } = state;
+      if (!source.alive) {
+        effect.textContent = state.place ? "Switching off needs the kernel." : "";
+        return;
+      }
+      const id = facts.target_ids[step];
+      const chance = (of) => {
+        const found = of.top[step].find(([, other]) => other === id);
+        return found && asShare(Math.exp(found[2] - of.log_sum_exp[step]));
+      };
+      const bySliders = next.shareBySliders();
+      const moved = bySliders !== null;
+      const moving = `${bySliders ? asShare(bySliders) : "left out"} by the sliders`;
+      const now = moved ? moving : chance(facts);
+      const before = !moved && state.comparable() ? chance(untouched) : null;
+      const shares = [now, ...before ? [`before ${before}`] : []].filter(Boolean).join(", ");
+      const says = `Now: ${facts.target[step]}${shares && ` (${shares})`} · translation: ${facts.translation || "(nothing)"}`;
+      if (effect.textContent !== says) effect.textContent = says;
+    }
+    function showCrumbs() {
+      const { place } = state;
+      const { side, layer, kind, head } = parsePlace(place);
+      const way = [["Whole model", ""]];
+      if (place) way.push([`${side} layer ${layer}`, `${side}.${layer}`]);
+      if (kind) way.push([SUB_LAYERS[kind], `${side}.${layer}.${kind}`]);
+      if (head !== null) way.push([`head ${head}`, place]);
+      if (number) way.push([{ E: "a score", A: "a weight", Y: "the mix" }[number.kind], null]);
+      const leave = (to) => () => {
+        number = null;
+        goTo(to);
+        showPanel(true, to ? null : place);
+      };
+      const here = way.length - 1;
+      crumbs.replaceChildren(
+        ...way.flatMap(([name, to], i) => [
+          ...i ? [tag("span", { "aria-hidden": "true" }, " › ")] : [],
+          i === here ? tag("b", { "aria-current": "location" }, name) : tag("button", { "data-key": `crumb:${i}`, onclick: leave(to) }, name)
+        ])
+      );
+    }
+    async function showPanel(enter = false, key = null) {
+      const mine = drawn += 1;
+      state.place = model.get("place");
+      const { place, facts } = state;
+      const follow = enter && focused() !== null;
+      map.show();
+      showCrumbs();
+      factorRow.show();
+      showEffect();
+      const { kind, head } = parsePlace(place);
+      try {
+        let child, words;
+        if (!place) {
+          [child, words] = [drawLengths(state), tellWhole(state)];
+        } else if (head === null) {
+          child = drawLayer(state, place, act);
+          if (kind === "ff") child = tag("div", child, await drawHidden(state, place));
+          words = tellLayer(state, place);
+        } else {
+          const one = await loadHead(state, place);
+          if (mine !== drawn) return;
+          child = number ? drawNumber(one, number, act) : drawHead(one, act);
+          words = tellHead(facts, one, number);
+        }
+        if (mine !== drawn) return;
+        story.textContent = words;
+        const at = focused();
+        const old = panel.contains(at) ? at.dataset.key : null;
+        const scrolled = panel.querySelector(".journey-keys")?.scrollTop ?? 0;
+        panel.replaceChildren(child);
+        const keys = panel.querySelector(".journey-keys");
+        if (keys) keys.scrollTop = scrolled;
+        refreshPanel();
+        const first = panel.querySelector(".journey-stop");
+        const entered = panel.querySelector(".journey-slot.journey-now") ?? find(`panel:${place}`);
+        if (follow) (find(key) ?? entered ?? first ?? find(place))?.focus();
+        else if (old) (find(old) ?? first ?? banner.node).focus({ preventScroll: true });
+      } catch (error) {
+        if (mine === drawn) tell(error);
+      }
+    }
+    take(state.facts);
+    if (!source.alive) {
+      asking.hidden = true;
+      said.textContent = SAVED;
+    }
+    const ends = listen(model, {
+      // A run from Python: the run of the page itself is taken when it answers.
+      facts: () => !busy && model.get("facts") !== state.facts && take(model.get("facts")),
+      step: () => model.get("step") !== state.step && showStep(),
+      place: () => model.get("place") !== state.place && showPanel()
+    });
+    const resized = () => {
+      scrollToStep();
+      map.show();
+    };
+    return all(ends, source.close, watchSize(frame, resized));
+  }
+  var journey_default = makeView(render);
+  return __toCommonJS(journey_exports);
+})();
