@@ -6,7 +6,6 @@ import re
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.request import Request, urlopen
 
 import nbformat
 import pytest
@@ -21,7 +20,6 @@ from house_rules import (
     rows_of,
 )
 from house_rules import SYMBOLS as SYMBOLS_FILE
-from lab import serving
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course.build.minutes import exercise_minutes
@@ -361,18 +359,6 @@ def test_the_maps_name_the_same_minutes_as_the_chapters():
         assert {name: minutes for name, *minutes in rows} == {
             name: list(said[name]) for name, *_ in rows
         }
-
-
-def test_the_command_of_the_readme_opens_a_page_that_finds_its_pictures(tmp_path):
-    command = re.search(r"&& jupyter lab (.*)", (ROOT / "README.md").read_text(encoding="utf-8"))
-    arguments = command[1].split()
-    page = next(argument for argument in arguments if argument.endswith(".ipynb"))
-    pictures = set(re.findall(r"\.\./(images/\w+\.svg)", (ROOT / page).read_text(encoding="utf-8")))
-    assert pictures
-    with serving(arguments, ROOT, tmp_path) as address:
-        for file in (page, *pictures):  # as the page asks for them
-            request = Request(f"{address}/files/{file}", headers={"Referer": f"{address}/lab"})
-            assert urlopen(request).status == 200
 
 
 def test_the_version_is_everywhere_the_same():
