@@ -6,6 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
+from urllib.parse import unquote
 
 import nbformat
 import pytest
@@ -275,6 +276,19 @@ def test_the_table_of_symbols_gives_each_one_meaning():
     for column in (0, 1):
         names = [name for row in rows for name in re.findall(r"[$`][^$`]+[$`]", row[column])]
         assert {name for name in names if names.count(name) > 1} == set()
+
+
+def test_each_topic_of_the_seeds_leads_to_a_section():
+    text = (NOTEBOOKS / "seeds.md").read_text(encoding="utf-8")
+    topics = rows_of(text)
+    links = re.findall(r"\[([^\]]+)\]\((\w+)\.ipynb#([^)]+)\)", text)
+    assert text.count("\n## ") == 4 and len(links) >= len(topics) - 8 >= 50
+    assert all(row.count(".ipynb#") or row in topics[:2] for row in topics)
+    for words, page, place in links:
+        source = (NOTEBOOKS / "source" / f"{page}.md").read_text(encoding="utf-8")
+        headings = [heading.strip() for heading in re.findall(r"^##+ (.+)$", source, re.M)]
+        assert words[:3] == f"{page[:2]} " and words[3:] in headings, words
+        assert unquote(place) == words[3:].replace("`", "").replace(" ", "-"), place
 
 
 def test_count_of_compared_cells():
