@@ -29,8 +29,11 @@ PATIENCE = 300  # seconds for what a busy machine does late: it ends hangs and d
 
 
 @contextmanager
-def serving(arguments, cwd, state):
-    """Run `jupyter lab` with these arguments in `cwd`, its own files in `state`; its address."""
+def serving(arguments, cwd, state, module="jupyterlab"):
+    """Run JupyterLab with these arguments in `cwd`, its own files in `state`; its address.
+
+    module: what is run, with `python -m`.
+    """
     own = {
         "JUPYTERLAB_SETTINGS_DIR": "settings",
         "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
@@ -50,7 +53,7 @@ def serving(arguments, cwd, state):
     said = Path(state, "server.log")
     with open(said, "w") as log:
         server = subprocess.Popen(
-            [sys.executable, "-m", "jupyterlab", *arguments],
+            [sys.executable, "-m", module, *arguments],
             env=environment, cwd=cwd, stdout=log, stderr=log,
         )  # fmt: skip
     try:

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
-from urllib.request import Request, urlopen
+from urllib.parse import unquote
 
 import nbformat
 import pytest
@@ -21,7 +21,6 @@ from house_rules import (
     rows_of,
 )
 from house_rules import SYMBOLS as SYMBOLS_FILE
-from lab import serving
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course.build.minutes import exercise_minutes
@@ -279,6 +278,19 @@ def test_the_table_of_symbols_gives_each_one_meaning():
         assert {name for name in names if names.count(name) > 1} == set()
 
 
+def test_each_topic_of_the_seeds_leads_to_a_section():
+    text = (NOTEBOOKS / "seeds.md").read_text(encoding="utf-8")
+    topics = rows_of(text)
+    links = re.findall(r"\[([^\]]+)\]\((\w+)\.ipynb#([^)]+)\)", text)
+    assert text.count("\n## ") == 4 and len(links) >= len(topics) - 8 >= 50
+    assert all(row.count(".ipynb#") or row in topics[:2] for row in topics)
+    for words, page, place in links:
+        source = (NOTEBOOKS / "source" / f"{page}.md").read_text(encoding="utf-8")
+        headings = [heading.strip() for heading in re.findall(r"^##+ (.+)$", source, re.M)]
+        assert words[:3] == f"{page[:2]} " and words[3:] in headings, words
+        assert unquote(place) == words[3:].replace("`", "").replace(" ", "-"), place
+
+
 def test_count_of_compared_cells():
     cells = [code("a"), code("b", tags=["nbval-skip"]), code("c", tags=["raises-exception"])]
     assert comparison(page(*cells).notebook) == (2, 1)
@@ -361,18 +373,6 @@ def test_the_maps_name_the_same_minutes_as_the_chapters():
         assert {name: minutes for name, *minutes in rows} == {
             name: list(said[name]) for name, *_ in rows
         }
-
-
-def test_the_command_of_the_readme_opens_a_page_that_finds_its_pictures(tmp_path):
-    command = re.search(r"&& jupyter lab (.*)", (ROOT / "README.md").read_text(encoding="utf-8"))
-    arguments = command[1].split()
-    page = next(argument for argument in arguments if argument.endswith(".ipynb"))
-    pictures = set(re.findall(r"\.\./(images/\w+\.svg)", (ROOT / page).read_text(encoding="utf-8")))
-    assert pictures
-    with serving(arguments, ROOT, tmp_path) as address:
-        for file in (page, *pictures):  # as the page asks for them
-            request = Request(f"{address}/files/{file}", headers={"Referer": f"{address}/lab"})
-            assert urlopen(request).status == 200
 
 
 def test_the_version_is_everywhere_the_same():

@@ -22,6 +22,7 @@ from tutor.views.base import View
 
 LARGEST = 1500  # kilobytes of a page without the model
 STRIDE = 24  # beside the chapters, one page of so many is visited; benchmarks/site.py visits all
+SENTENCES = ("Two dogs are playing in the snow.", "A woman reads a book.")
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +48,59 @@ def address(site):
     server.shutdown()
 
 
+@pytest.fixture
+def page(browser):
+    """A page of its own context, which must not complain of anything or ask the network."""
+    context = browser.new_context()
+    page = context.new_page()
+    watch, page.loaded = lab.Watch(page), []
+    page.on("request", lambda request: page.loaded.append(request.url.rpartition("/")[2]))
+    yield page
+    assert (watch.errors, watch.outside) == ([], [])
+    context.close()
+
+
+@pytest.fixture
+def visit(page, site):
+    """Opens a page of the site from disk; returns the view of that class, if one is named."""
+
+    def visit(name, view=None):
+        page.goto((site / f"{name}.html").as_uri())
+        return view and page.locator(f'.course-view[data-view="{view}"]')
+
+    return visit
+
+
+def ask(view, text):
+    view.get_by_label("Your sentence").fill(text)
+    view.get_by_label("Your sentence").press("Enter")
+
+
+def translated(text):
+    return load_pretrained().translate([text])[0]
+
+
 def test_links(site):
     assert site_walk.dead_links(site) == []
+
+
+def test_an_old_address_leads_on(site, visit, page):
+    """Without scripts too, to a page that is there; what stood behind # goes along."""
+    assert finish.moved()
+    for old, new in finish.moved().items():
+        text = (site / old).read_text(encoding="utf-8")
+        [link] = set(re.findall(r'(?:url=|href=")([^"]+)"', text))
+        assert (site / old).parent.joinpath(link).resolve() == (site / new).resolve()
+        assert (site / new).read_text(encoding="utf-8").count("<article") == 1
+    page.goto((site / "reference/tutor.museum.html").as_uri() + "#somewhere")
+    page.wait_for_url("**/reference/course.museum.html#somewhere")
+
+
+@pytest.mark.parametrize("line", ["index.html notebooks/TEACHING.html", "old.html nowhere.html"])
+def test_an_address_that_leads_nowhere_or_is_in_use_is_refused(site, monkeypatch, line):
+    monkeypatch.setattr(finish, "moved", lambda: dict([line.split()]))
+    with pytest.raises(BuildError, match="moved.txt leads from"):
+        finish.lead_on(site)
 
 
 def test_every_chapter_and_a_sample_of_the_other_pages(site, browser):
@@ -81,9 +133,10 @@ def test_a_bad_page_is_seen(browser, tmp_path):
     assert kilobytes["bad.html"] == pytest.approx(path.stat().st_size / 1000)
 
 
-def test_a_formula_that_grows_late_can_be_reached(site, browser):
+def test_a_formula_that_grows_late_can_be_reached(site, page):
     """The sheet of the formulas, and its fonts, may come after they were drawn."""
-    page, held = browser.new_page(viewport=site_walk.PHONE), []
+    held = []
+    page.set_viewport_size(site_walk.PHONE)
     page.route("**/katex.min.css", lambda route: held.append(route))
     with page.expect_request("**/katex.min.css"):
         page.goto((site / "notebooks/09_reading_attention.html").as_uri(), wait_until="commit")
@@ -95,7 +148,6 @@ def test_a_formula_that_grows_late_can_be_reached(site, browser):
         && [...document.querySelectorAll("div.tex")].some((n) => n.scrollWidth > n.clientWidth)
         && [...document.querySelectorAll("div.tex")].every(
             (n) => n.scrollWidth <= n.clientWidth || n.tabIndex === 0)""")
-    page.close()
 
 
 def test_the_first_text_of_a_page_waits_for_little(site):
@@ -123,16 +175,13 @@ def test_a_chapter_has_its_notebook_its_minutes_and_its_neighbours(site):
 
 def test_every_view_of_the_notebooks_is_on_its_page_once(site):
     for path in chapters():
-        shown = [
-            alive.state(output, path.name)["view"]
-            for cell in nbformat.read(path, as_version=4).cells
-            for output in cell.get("outputs", ())
-            if alive.state(output, path.name)
-        ]
-        page = (site / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
-        assert re.findall(r'data-view="(\w+)"', page) == shown, path.name
-        without_scripts = re.findall(r"<noscript>.*?</noscript>", page, re.S)
-        assert sum("<img" in text for text in without_scripts) == len(shown), path.name
+        cells = nbformat.read(path, as_version=4).cells
+        outputs = [output for cell in cells for output in cell.get("outputs", ())]
+        states = [state for output in outputs if (state := alive.state(output, path.name))]
+        text = (site / "notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
+        assert re.findall(r'data-view="(\w+)"', text) == [state["view"] for state in states]
+        without_scripts = re.findall(r"<noscript>.*?</noscript>", text, re.S)
+        assert sum("<img" in picture for picture in without_scripts) == len(states), path.name
 
 
 def test_a_view_without_its_state_is_refused():
@@ -142,70 +191,45 @@ def test_a_view_without_its_state_is_refused():
     assert alive.state({"data": {"text/plain": "MaskViewer()"}}, "07.ipynb") is None
 
 
-def test_own_sentence_without_kernel(site, browser):
+def test_own_sentence_without_kernel(visit, page):
     """The model in the page answers as the one in PyTorch does; it is loaded when it is asked."""
-    page = browser.new_page()
-    watch, loaded = lab.Watch(page), []
-    page.on("request", lambda request: loaded.append(request.url.rpartition("/")[2]))
-    page.goto((site / "notebooks" / "00_start_here.html").as_uri())
-    view = page.locator('.course-view[data-view="AttentionView"]')
-    box = view.get_by_label("Your sentence")
-    assert "model.js" in " ".join(loaded) and "pretrained.weights.js" not in loaded
-    for text in ("Two dogs are playing in the snow.", "A woman reads a book."):
-        box.fill(text)
-        box.press("Enter")
+    view = visit("notebooks/00_start_here", "AttentionView")
+    assert "model.js" in " ".join(page.loaded) and "pretrained.weights.js" not in page.loaded
+    for text in SENTENCES:
+        ask(view, text)
         view.get_by_text(text, exact=True).wait_for()
-        assert view.get_by_text(load_pretrained().translate([text])[0], exact=True).is_visible()
-    box.fill(" ")
-    box.press("Enter")
+        assert view.get_by_text(translated(text), exact=True).is_visible()
+    ask(view, " ")
     view.get_by_text("Write a sentence first.").wait_for()
-    assert loaded.count("pretrained.weights.js") == 1
-    assert (watch.errors, watch.outside) == ([], [])
-    page.close()
+    assert page.loaded.count("pretrained.weights.js") == 1
 
 
-def test_own_search_without_kernel(site, browser):
-    page = browser.new_page()
-    page.goto((site / "notebooks" / "08_decoding.html").as_uri())
-    view = page.locator('.course-view[data-view="BeamView"]')
-    view.get_by_label("Your sentence").fill("A woman reads a book.")
-    page.keyboard.press("Enter")
-    expected = BeamView.search(load_pretrained(), "A woman reads a book.", beams=4, alpha=0.0)
+def test_own_search_without_kernel(visit):
+    view = visit("notebooks/08_decoding", "BeamView")
+    ask(view, SENTENCES[1])
+    expected = BeamView.search(load_pretrained(), SENTENCES[1], beams=4, alpha=0.0)
     best = [expected.steps[i][j].token for i, j in expected.path(*expected.facts["winner"])]
     view.locator(".tutor-caption", has_text=f"Best: {' '.join(best)}").wait_for()
-    page.close()
 
 
-def test_an_opened_head_is_drawn_before_anything_is_loaded(site, browser):
-    page = browser.new_page()
-    loaded = []
-    page.on("request", lambda request: loaded.append(request.url))
-    page.goto((site / "notebooks" / "05_the_decoder.html").as_uri())
-    view = page.locator('.course-view[data-view="JourneyView"]')
+def test_an_opened_head_is_drawn_before_anything_is_loaded(visit, page):
+    view = visit("notebooks/05_the_decoder", "JourneyView")
     state = json.loads(view.locator("script").inner_text())
-    place, step = state["place"], state["step"]
     journey = JourneyView(load_pretrained(), state["facts"]["text"])
-    sub_layer, _, head = place.rpartition(".head.")
-    weights = journey.numbers(f"{sub_layer}.A")[int(head), step]
+    sub_layer, _, head = state["place"].rpartition(".head.")
+    weights = journey.numbers(f"{sub_layer}.A")[int(head), state["step"]]
     shown = view.locator(".journey-weight .journey-number").all_inner_texts()
     assert list(map(float, shown)) == pytest.approx(weights.tolist(), abs=0.0051)
-    assert not any("weights.js" in url for url in loaded)
-    page.close()
+    assert not any("weights.js" in name for name in page.loaded)
 
 
-def test_a_view_answers_with_the_model_that_made_it(site, browser):
+def test_a_view_answers_with_the_model_that_made_it(visit):
     """Chapter 10 shows the third small model, not the one that ships as the translator."""
-    page = browser.new_page()
-    watch = lab.Watch(page)
-    page.goto((site / "notebooks" / "10_switching_heads_off.html").as_uri())
-    view = page.locator('.course-view[data-view="JourneyView"]')
-    view.get_by_label("Your sentence").fill("A woman reads a book.")
-    page.keyboard.press("Enter")
-    [translation] = load_small(2).translate(["A woman reads a book."])
-    assert translation != load_pretrained().translate(["A woman reads a book."])[0]
+    view = visit("notebooks/10_switching_heads_off", "JourneyView")
+    ask(view, SENTENCES[1])
+    [translation] = load_small(2).translate([SENTENCES[1]])
+    assert translation != translated(SENTENCES[1])
     view.locator(".journey-banner", has_text=translation).wait_for()
-    assert (watch.errors, watch.outside) == ([], [])
-    page.close()
 
 
 def test_a_view_of_no_model_that_ships_is_refused():
@@ -237,8 +261,7 @@ def test_a_journey_uses_the_model_of_its_page(site, browser):
     (site / "journey.html").unlink()
 
 
-def test_search_finds_symbols_chapters_and_exercises(site, browser):
-    page = browser.new_page()
+def test_search_finds_symbols_chapters_and_exercises(site, page):
     for words, wanted in (
         ("causal_mask", "reference/tutor.attention.html#tutor.attention.causal_mask"),
         ("slice_vertically", "notebooks/03_multi_head_attention.html"),
@@ -246,38 +269,50 @@ def test_search_finds_symbols_chapters_and_exercises(site, browser):
     ):
         page.goto(f"{(site / 'search.html').as_uri()}?q={words}")
         page.locator(f"#search-results a[href*='{wanted}']").first.wait_for()
-    page.close()
 
 
-def test_read_once_then_without_network(site, address, browser):
+def test_the_reference_shows_what_a_learner_reads(site):
+    """All that a module defines, and of a package where to import from; nothing that only makes."""
+    for module, said in {
+        "tutor.attention": "tutor.attention.causal_mask",
+        "tutor.figures.curves": "tutor.figures.curves.curves",  # one name for two things
+        "tutor": "#tutor.translator.Translator",
+        "course.museum": "course.museum.show",
+    }.items():
+        text = (site / f"reference/{module}.html").read_text(encoding="utf-8")
+        assert (
+            f'{said}"' in text and f"{module}.html" in (site / "reference/index.html").read_text()
+        )
+    chapter = (site / "notebooks/02_single_head_attention.html").read_text(encoding="utf-8")
+    assert 'href="../reference/tutor.attention.html#tutor.attention.causal_mask"' in chapter
+    assert "Built in chapter" in (site / "reference/tutor.attention.html").read_text("utf-8")
+    assert not list(site.glob("reference/course.build*"))
+
+
+def test_read_once_then_without_network(address, page):
     """All pages, and the model if it was asked, even before all was kept."""
-    context = browser.new_context()
-    page = context.new_page()
 
-    def ask(text):
+    def asked(text):
         view = page.locator('.course-view[data-view="AttentionView"]')
-        view.get_by_label("Your sentence").fill(text)
-        page.keyboard.press("Enter")
-        view.get_by_text(load_pretrained().translate([text])[0], exact=True).wait_for()
+        ask(view, text)
+        view.get_by_text(translated(text), exact=True).wait_for()
 
     page.goto(f"{address}/notebooks/00_start_here.html")
-    ask("Two dogs are playing in the snow.")
+    asked(SENTENCES[0])
     weights = f"{address}/_static/model/pretrained.weights.js"
     kept = "async (url) => Boolean(await caches.match(url))"
     assert lab.until(page, lambda: page.evaluate(kept, weights))
-    context.set_offline(True)
+    page.context.set_offline(True)
     page.reload()
-    ask("A woman reads a book.")
+    asked(SENTENCES[1])
     page.goto(f"{address}/museum/look_up_words.html")
     assert page.locator("h1").inner_text().startswith("look_up_words")
     page.goto(f"{address}/")
     assert page.locator("h1").inner_text().startswith("The Transformer")
-    context.close()
 
 
-def test_paper_shows_what_is_folded(site, browser):
-    page = browser.new_page()
-    page.goto((site / "exercises" / "choose_alike.html").as_uri())
+def test_paper_shows_what_is_folded(visit, page):
+    visit("exercises/choose_alike")
     assert not page.locator("details p").first.is_visible()
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -285,23 +320,19 @@ def test_paper_shows_what_is_folded(site, browser):
     assert page.locator("details p").first.is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[open]").count() == 0
-    page.goto((site / "notebooks" / "14_shipping.html").as_uri())
-    link = page.locator("article a.outside").first
+    visit("notebooks/14_shipping")
+    link = page.locator("article a[href^=http]").first
     said = link.evaluate("(link) => getComputedStyle(link, '::after').content")
     assert link.get_attribute("href") in said
     assert not page.locator(".related-pages").is_visible()
-    page.close()
 
 
-def test_progress_is_remembered(site, browser):
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto((site / "notebooks" / "00_start_here.html").as_uri())
+def test_progress_is_remembered(visit, page):
+    visit("notebooks/00_start_here")
     page.evaluate("scrollTo({ top: document.documentElement.scrollHeight, behavior: 'instant' })")
     page.wait_for_function("Object.keys(localStorage).length > 0")
     page.reload()
     assert page.locator(".course-navigation a.read").inner_text().startswith("00")
-    context.close()
 
 
 def test_a_folder_that_holds_something_else_is_left_alone(tmp_path):
@@ -317,10 +348,6 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path):
 def test_links_are_led_to_pages():
     assert with_pages("[e](exercises/04_the_encoder.ipynb)") == "[e](../exercises/04.md)"
     assert "_modules/tutor/encoder.html" in with_pages("[`e`](../tutor/encoder.py)")
-    text = finish.OUTSIDE.sub(finish.needs_network, '<a class="x" href="https://a.org/b">b</a>')
-    assert text == (
-        '<a class="outside x" href="https://a.org/b" title="On a.org: needs the network">b</a>'
-    )
 
 
 def test_nothing_in_a_state_ends_its_script():

@@ -1,9 +1,16 @@
-"""Our part of Sphinx: formulas, docstrings, and which scripts a page gets."""
+"""Our part of Sphinx: formulas, docstrings, links out, and which scripts a page gets."""
 
 import html
 import re
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
 
 from docutils.nodes import SkipNode
+
+OUTSIDE = re.compile(r'<a (?=[^>]*href="https?://([^/"]+))')
+# Sheets that the first text of a page does not wait for: colours of code, views, extras.
+LATE = re.compile("pygments|views/|furo-extensions")
 
 
 def setup(app):
@@ -12,7 +19,9 @@ def setup(app):
     app.add_html_math_renderer("katex", (inline_formula, None), (formula, None))
     app.connect("builder-inited", dark_code)
     app.connect("autodoc-process-docstring", as_written)
-    app.connect("html-page-context", scripts)
+    app.connect("autodoc-skip-member", undocumented)
+    app.connect("html-page-context", mend)
+    app.connect("html-page-context", sheets_and_scripts)
     app.connect("html-page-context", navigation, priority=100)  # before the theme's
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -48,9 +57,26 @@ def as_written(app, what, name, obj, options, lines):
     lines.append("")
 
 
-def scripts(app, page, template, context, doctree):
-    """Give a page the scripts that it needs and no others."""
-    body = context.get("body") or ""
+def undocumented(app, what, name, obj, skip, options):
+    """Of a module all that it defines is shown, with a docstring or without."""
+    if what == "module" and callable(obj) and not name.startswith("_"):
+        return False
+
+
+def mend(app, page, template, context, doctree):
+    """What Sphinx leaves unsaid, or says in lists that no reader aloud can follow."""
+    body = OUTSIDE.sub(r'<a title="On \1: needs the network" ', context.get("body") or "")
+    if page == "_modules/index":  # its inner lists stand in no item
+        head, _, items = body.partition("<ul>")
+        body = f"{head}<ul>{re.sub('</?ul>', '', items)}</ul>"
+    context["body"] = body.replace('<th class="head"><p></p></th>', "<td></td>")
+
+
+def sheets_and_scripts(app, page, template, context, doctree):
+    """Give a page the sheets and scripts that it needs and no others."""
+    context["comes_late"] = lambda css: LATE.search(str(css.filename))
+    context["text_of"] = lambda css: text_of(Path(app.outdir, css.filename))
+    body = context["body"]
     views = sorted(set(re.findall(r'data-view="(\w+)"', body)))
     for view in views:
         app.add_css_file(f"views/{view}.css")
@@ -58,6 +84,12 @@ def scripts(app, page, template, context, doctree):
     if "data-model=" in body:
         app.add_js_file("model/model.js", loading_method="defer")
     app.add_js_file("site.js", loading_method="defer", priority=900)
+
+
+@cache
+def text_of(sheet):
+    """What a sheet says; MyST-NB puts its own in place only when all pages are written."""
+    return (sheet if sheet.exists() else files("myst_nb.static") / "mystnb.css").read_text("utf-8")
 
 
 def navigation(app, page, template, context, doctree):

@@ -17,23 +17,21 @@ EXTRA, STATIC = "extra", "static"  # what Sphinx copies as it is; to the site, a
 
 
 def write_sources(folder):
-    """Write all that Sphinx reads to `folder`; what `extension.py` should know of it."""
+    """Write all that Sphinx reads to `folder`. Returns what `extension.py` has to know of it."""
     for part in (*PARTS, f"{EXTRA}/pictures", f"{EXTRA}/notebooks", f"{EXTRA}/exercises", STATIC):
         (folder / part).mkdir(parents=True)
     shutil.copytree(ROOT / "images", folder / "images", ignore=shutil.ignore_patterns("*.py"))
-    trees = reference.modules()
-    defined = reference.defined(trees)
-    built = {}
+    in_package, built = reference.defined(), {}
     pictures = folder / EXTRA / "pictures"
     for path in chapters():
-        for name in write_chapter(path, folder / "notebooks", pictures, defined):
+        for name in write_chapter(path, folder / "notebooks", pictures, in_package):
             built.setdefault(name, (path.stem, title_of(path.stem)))
         shutil.copy(path, folder / EXTRA / "notebooks")
     for path in (NOTEBOOKS / "exercises").glob("*.ipynb"):
         shutil.copy(path, folder / EXTRA / "exercises")
     bank.write_exercises(chapters_with_exercises(), folder / "exercises")
     bank.write_exhibits(folder / "museum")
-    reference.write_reference(trees, folder / "reference")
+    reference.write_reference(folder / "reference")
     write_examples(folder / "examples")
     for name in ("symbols.md", "TEACHING.md"):
         text = (NOTEBOOKS / name).read_text(encoding="utf-8")
@@ -63,48 +61,15 @@ def front_page():
     rows = []
     for path in chapters():
         text = (NOTEBOOKS / "source" / f"{path.stem}.md").read_text(encoding="utf-8")
-        question = re.search(r"^\*\*Question\.\*\* (.+)$", text, re.M)[1]
-        minutes = re.search(r"^\*\*Time\*\* (\d+) minutes", text, re.M)[1]
         rows.append(
-            f"| [{title_of(path.stem)}](notebooks/{path.stem}.ipynb) | {question} | {minutes} |"
+            {
+                "page": path.stem,
+                "title": title_of(path.stem),
+                "question": re.search(r"^\*\*Question\.\*\* (.+)$", text, re.M)[1],
+                "minutes": re.search(r"^\*\*Time\*\* (\d+) minutes", text, re.M)[1],
+            }
         )
-    table = "\n".join(rows)
-    pages = "\n".join(f"notebooks/{path.stem}" for path in chapters())
-    return f"""\
-{title}
-
-{lead}
-
-<p class="tools"><a class="button" href="notebooks/{chapters()[0].stem}.html">Start here</a></p>
-
-{picture}
-
-Nothing here needs a server or the network: the page answers by itself. To run and change the code,
-download a chapter's notebook.
-
-| chapter | its question | minutes |
-|---|---|---|
-{table}
-
-```{{toctree}}
-:hidden:
-:caption: Chapters
-
-{pages}
-```
-
-```{{toctree}}
-:hidden:
-:caption: Beside the chapters
-
-exercises/index
-museum/index
-reference/index
-examples/index
-notebooks/symbols
-notebooks/TEACHING
-```
-"""
+    return bank.render("front.md", title=title, lead=lead, picture=picture, chapters=rows)
 
 
 def write_static(folder):

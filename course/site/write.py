@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from course.build.notebooks import BuildError
-from course.site.finish import finish
+from course.site.finish import keep_offline, lead_on
 from course.site.sources import EXTRA, STATIC, write_sources
 
 HERE = Path(__file__).parent
@@ -39,7 +39,11 @@ def write_site(out):
         app.build()
         if said := warnings.getvalue().replace(f"{source}/", "").strip():
             raise BuildError(f"Sphinx warns:\n{said}")
-        finish(made)
+        # A process of Sphinx's that fails takes its share of the pages along, and says nothing.
+        if missing := [page for page in app.env.found_docs if not (made / f"{page}.html").exists()]:
+            raise BuildError(f"Sphinx wrote no page for {', '.join(sorted(missing))}.")
+        lead_on(made)
+        keep_offline(made)
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(made, out)
     pages = sum(1 for _ in out.rglob("*.html"))
