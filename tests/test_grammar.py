@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import runpy
 import shutil
 import subprocess
 from collections import Counter
@@ -656,3 +657,30 @@ def test_lexicon_is_lower_case():
         assert all(form == form.lower() for form in adjective.forms.values())
         assert adjective.english in ("French", "Italian") or adjective.english.islower()
     assert len(lexicon.ADJECTIVES) == len({a.forms["ms"] for a in lexicon.ADJECTIVES.values()})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("text f: letter lettre", "text f: letter lettre noire", "must have 2 parts"),
+        ("text f: letter", "text x: letter", "'text x' is not"),
+        ("text f: letter", "text f: book", "the noun 'book' stands above"),
+        ("text f: letter lettre", "text f letter lettre", "is not `name: text`"),
+        ("boy: tall strong", "boy: tall stong", "'stong' is not in the lexicon"),
+        ("boy: tall strong", "boi: tall strong", "'boi' is not in the lexicon"),
+        ("girl: tall pretty @youth", "girl: tall pretty @youht", "no group 'youht'"),
+        ("crying: pleure | people", "crying: pleure | peple", "'peple' is not in the lexicon"),
+        ("crying: pleure | people |", "crying: pleure | people", "must have 5 parts"),
+        ("water: in river", "water: in rivver", "no noun 'rivver'"),
+        ("material: wooden", "material: woden", "'woden' is not in the lexicon"),
+    ],
+)
+def test_a_mistake_in_the_lexicon_is_told_by_file_and_line(tmp_path, old, new, message):
+    text = lexicon.LEXICON_PATH.read_text("utf-8")
+    assert text.count(f"\n{old}") == 1
+    before, after = text.split(f"\n{old}")
+    (tmp_path / "lexicon.txt").write_text(f"{before}\n{new}{after}", "utf-8")
+    shutil.copy(lexicon.__file__, tmp_path)  # it reads the file beside it
+    line = before.count("\n") + 2
+    with pytest.raises(ValueError, match=rf"lexicon\.txt, line {line}: .*{re.escape(message)}"):
+        runpy.run_path(str(tmp_path / "lexicon.py"))

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from course.making import since_2017
 from tutor.attention import causal_mask
 from tutor.language_model import Cache, LanguageModel, LanguageModelConfig
-from tutor.models import since_2017
 from tutor.modern import (
     Alibi,
     GroupedQueryAttention,

@@ -1,125 +1,221 @@
-"""Train what results.json does not have yet, and write it: `python -m course.making.since_2017`."""
+"""What the changes since 2017 are worth: `python -m course.making.since_2017` (chapter 16).
+
+It trains what `results.json` does not have yet, and writes it after each row. So its rows may come
+from several sittings; without the file, all are trained anew. All models read the English of the
+built-in grammar, one word a token, with one budget of parameters and steps. `KINDS` differ in
+positions and window alone, are trained on short texts and tested on long ones, where "far" says how
+much attention ALiBi still gives to keys further back than a text of the training was long.
+"""
 
 import json
 import platform
+import random
 import sys
 import time
 from functools import cache, partial
 
 import torch
+import torch.nn.functional as F
 
+from tutor.attention import PAD
 from tutor.language_model import LanguageModel, LanguageModelConfig
-from tutor.models.since_2017 import (
-    BATCH,
-    EDGES,
-    FOLDER,
-    KINDS,
-    LADDER,
-    LONG,
-    LONG_WARMUP,
-    PATIENT,
-    RATES,
-    SEEDS,
-    SHORT,
-    STEPS,
-    WARMUP,
-    captions_in_batches,
-    cut,
-    load,
-    nats_by_place,
-    nats_per_caption,
-    number_words,
-    rung,
-    shares_of_far_keys,
-    texts,
-    train,
-)
-from tutor.text.tokenizer import SPECIAL
+from tutor.models.since_2017 import EDGES, FOLDER, LADDER, PATIENT, SEEDS, load
+from tutor.record import record_attention
+from tutor.text.batches import pad
+from tutor.text.tokenizer import BOS, EOS, SPECIAL
 from tutor.text.truth import generate_english, log_probability
+from tutor.training.optimizers import warmup_cosine
 from tutor.transformer import count_parameters
 
-read, asked = generate_english(20_000, seed=0), generate_english(500, seed=1)
-number = number_words(read + asked)
-corpus, test = ([[number[word] for word in cut(c)] for c in part] for part in (read, asked))
-vocab_size = len(SPECIAL) + len(number)
-long = texts(test, 64, LONG + 1, seed=0)
-truth = -sum(map(log_probability, asked)) / len(asked)
-tokens = sum(len(ids) + 1 for ids in test) / len(test)  # of a caption, with its end
-print(f"the grammar itself: {truth:.3f} nats a caption", flush=True)
-
-results = {
-    "command": "python -m course.making.since_2017",
-    "seeds": SEEDS,
-    "rates": RATES,
-    "steps": STEPS,
-    "warmup": WARMUP,
-    "long_warmup": LONG_WARMUP,
-    "torch": torch.__version__,
-    "machine": f"{platform.system()} {platform.machine()}, {torch.get_num_threads()} CPU thread(s)",
-    "truth": round(truth, 4),
-    "tokens": round(tokens, 4),
-    "ladder": {},
-    "patient": {},
-    "edges": {},
-    "lengths": {},
-    "far": {},
-    "cpu_seconds": {},
+STEPS, BATCH = 500, 64
+RATES = (0.01, 0.03)  # highest learning rates; every rung is trained with both
+WARMUP, LONG_WARMUP = 50, 250  # steps in which the learning rate rises
+SHORT, LONG = 32, 256  # tokens of a text in training and in the test of lengths
+PAPER = dict(
+    d_model=64, num_layers=2, num_heads=4, d_ff=256, dropout=0.0, max_len=LONG,
+    positions="sinusoidal", norm_first=False,
+)  # fmt: skip
+KINDS = {
+    "learned": dict(positions="learned"),
+    "sinusoidal": dict(positions="sinusoidal"),
+    "RoPE": dict(positions="rope"),
+    "ALiBi": dict(positions="alibi"),
+    "RoPE, window of 16": dict(positions="rope", window=16),
 }
-if (FOLDER / "results.json").exists():
-    known = load("results")
-    if known["torch"] != torch.__version__:
-        sys.exit(f"results.json was made with torch {known['torch']}: delete it to make all anew.")
-    parts = ("ladder", "patient", "edges", "lengths", "far", "cpu_seconds")
-    results |= {part: known[part] for part in parts if part in known}
 
 
-def make(row, key, label, measure):
-    """row[key]: the measurement of each seed, if it is not there yet; then all is written."""
-    if key in row:
-        return
-    start = time.process_time()
-    row[key] = [measure(seed) for seed in SEEDS]
-    results["cpu_seconds"][label] = round(time.process_time() - start)
-    (FOLDER / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(f"{label}:", row[key], flush=True)
+def cut(caption):
+    """The words of a caption, the full stop apart."""
+    return caption.removesuffix(".").replace(",", " ,").split() + ["."]
 
 
-def nats(settings, lr, warmup, seed):
-    model = train(settings, captions_in_batches(corpus, seed), seed, lr, warmup)
-    return round(nats_per_caption(model, test), 4)
+def number_words(captions):
+    """Word -> id, one for each word of the captions (a list of str), after the special tokens."""
+    words = sorted({word for caption in captions for word in cut(caption)})
+    return {word: number for number, word in enumerate(words, start=len(SPECIAL))}
 
 
-@cache
-def of_kind(kind, seed):
-    settings = rung("SwiGLU") | KINDS[kind] | dict(vocab_size=vocab_size)
-    short = texts(corpus, STEPS * BATCH // 2, SHORT + 1, seed).split(BATCH // 2)
-    return train(settings, short, seed, RATES[0])
+def rung(name):
+    """The settings of LADDER[name], with those of all the rungs before it."""
+    settings = dict(PAPER)
+    for here, changes in LADDER.items():
+        settings |= changes
+        if here == name:
+            return settings
+    raise ValueError(f"There is no rung {name!r}: take one of {', '.join(LADDER)}.")
 
 
-def by_place(kind, seed):
-    return [round(nats, 4) for nats in nats_by_place(of_kind(kind, seed), long)]
+def losses(model, ids):
+    """Nats of each next token of ids (N, T), 0 where it is padding: (N, T - 1)."""
+    Z = model(ids[:, :-1])  # (N, T - 1, vocab_size)
+    return F.cross_entropy(Z.transpose(1, 2), ids[:, 1:], ignore_index=PAD, reduction="none")
 
 
-def far(kind, seed):
-    model = of_kind(kind, seed)
-    return [round(share, 4) for share in shares_of_far_keys(model, long[:, :-1], SHORT)]
+def train(settings, batches, seed, lr, warmup=WARMUP):
+    """A LanguageModel after one step on each of `batches`, ids (N, T) each.
+
+    The learning rate rises to lr in `warmup` steps and falls along a cosine.
+    """
+    torch.manual_seed(seed)
+    model = LanguageModel(LanguageModelConfig(**settings))
+    optimizer = torch.optim.AdamW(
+        model.parameters(), lr=lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+    )
+    for step, ids in enumerate(batches):
+        for group in optimizer.param_groups:
+            group["lr"] = lr * warmup_cosine(step, len(batches), warmup)
+        optimizer.zero_grad()
+        (losses(model, ids).sum() / (ids[:, 1:] != PAD).sum()).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    return model.eval()
 
 
-for part, names, warmup in (("ladder", LADDER, WARMUP), ("patient", PATIENT, LONG_WARMUP)):
-    for name in names:
+def captions_in_batches(ids, seed):
+    """STEPS batches of BATCH captions each, padded; ids: a list of lists of int."""
+    rng = random.Random(seed)
+    return [pad([[BOS, *rng.choice(ids), EOS] for _ in range(BATCH)]) for _ in range(STEPS)]
+
+
+def texts(ids, number, length, seed):
+    """`number` texts of `length` tokens, cut from captions in random order: (number, length)."""
+    rng = random.Random(seed)
+    stream = []
+    while len(stream) < (number + 1) * length:
+        stream += [*rng.choice(ids), EOS]
+    return torch.tensor(stream[: number * length]).reshape(number, length)
+
+
+@torch.no_grad()
+def nats_per_caption(model, ids):
+    """Mean over captions of -log p of all their words and the end; ids: a list of lists of int."""
+    return losses(model, pad([[BOS, *caption, EOS] for caption in ids])).sum(dim=1).mean().item()
+
+
+@torch.no_grad()
+def nats_by_place(model, ids, parts=8):
+    """Mean nats a token in each of `parts` equal stretches of the texts ids (N, T)."""
+    per_place = losses(model, ids).mean(dim=0)  # (T - 1,)
+    return [part.mean().item() for part in per_place.tensor_split(parts)]
+
+
+@torch.no_grad()
+def shares_of_far_keys(model, ids, distance):
+    """How much attention goes to keys `distance` tokens back or more: one share a head, (h,).
+
+    Mean over the layers, the texts ids (N, T), and the last `distance` queries of each text.
+    """
+    with record_attention(model) as attention:
+        model(ids)
+    A = torch.stack(attention["decoder"])  # (L, N, h, T, T)
+    far = A.tril(diagonal=-distance)[..., -distance:, :].sum(dim=-1)  # (L, N, h, distance)
+    return far.mean(dim=(0, 1, 3)).tolist()
+
+
+def main():
+    read, asked = generate_english(20_000, seed=0), generate_english(500, seed=1)
+    number = number_words(read + asked)
+    corpus, test = ([[number[word] for word in cut(c)] for c in part] for part in (read, asked))
+    vocab_size = len(SPECIAL) + len(number)
+    long = texts(test, 64, LONG + 1, seed=0)
+    truth = -sum(map(log_probability, asked)) / len(asked)
+    tokens = sum(len(ids) + 1 for ids in test) / len(test)  # of a caption, with its end
+    print(f"the grammar itself: {truth:.3f} nats a caption", flush=True)
+
+    threads = torch.get_num_threads()
+    results = {
+        "command": "python -m course.making.since_2017",
+        "seeds": SEEDS,
+        "rates": RATES,
+        "steps": STEPS,
+        "warmup": WARMUP,
+        "long_warmup": LONG_WARMUP,
+        "torch": torch.__version__,
+        "machine": f"{platform.system()} {platform.machine()}, {threads} CPU thread(s)",
+        "truth": round(truth, 4),
+        "tokens": round(tokens, 4),
+        "ladder": {},
+        "patient": {},
+        "edges": {},
+        "lengths": {},
+        "far": {},
+        "cpu_seconds": {},
+    }
+    if (FOLDER / "results.json").exists():
+        known = load("results")
+        if known["torch"] != torch.__version__:
+            sys.exit(
+                f"results.json was made with torch {known['torch']}: delete it to make all anew."
+            )
+        parts = ("ladder", "patient", "edges", "lengths", "far", "cpu_seconds")
+        results |= {part: known[part] for part in parts if part in known}
+
+    def make(row, key, label, measure):
+        """row[key]: the measurement of each seed, if it is not there yet; then all is written."""
+        if key in row:
+            return
+        start = time.process_time()
+        row[key] = [measure(seed) for seed in SEEDS]
+        results["cpu_seconds"][label] = round(time.process_time() - start)
+        (FOLDER / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        print(f"{label}:", row[key], flush=True)
+
+    def nats(settings, lr, warmup, seed):
+        model = train(settings, captions_in_batches(corpus, seed), seed, lr, warmup)
+        return round(nats_per_caption(model, test), 4)
+
+    @cache
+    def of_kind(kind, seed):
+        settings = rung("SwiGLU") | KINDS[kind] | dict(vocab_size=vocab_size)
+        short = texts(corpus, STEPS * BATCH // 2, SHORT + 1, seed).split(BATCH // 2)
+        return train(settings, short, seed, RATES[0])
+
+    def by_place(kind, seed):
+        return [round(nats, 4) for nats in nats_by_place(of_kind(kind, seed), long)]
+
+    def far(kind, seed):
+        model = of_kind(kind, seed)
+        return [round(share, 4) for share in shares_of_far_keys(model, long[:, :-1], SHORT)]
+
+    for part, names, warmup in (("ladder", LADDER, WARMUP), ("patient", PATIENT, LONG_WARMUP)):
+        for name in names:
+            settings = rung(name) | dict(vocab_size=vocab_size)
+            parameters = count_parameters(LanguageModel(LanguageModelConfig(**settings)))
+            start = {"d_ff": settings["d_ff"], "parameters": parameters}
+            row = results[part].setdefault(name, start)
+            for lr in RATES:
+                label = f"{name}, {warmup} steps of warm-up, rate {lr}"
+                make(row, f"nats at {lr}", label, partial(nats, settings, lr, warmup))
+
+    for name, lr in EDGES.items():
         settings = rung(name) | dict(vocab_size=vocab_size)
-        parameters = count_parameters(LanguageModel(LanguageModelConfig(**settings)))
-        start = {"d_ff": settings["d_ff"], "parameters": parameters}
-        row = results[part].setdefault(name, start)
-        for lr in RATES:
-            label = f"{name}, {warmup} steps of warm-up, rate {lr}"
-            make(row, f"nats at {lr}", label, partial(nats, settings, lr, warmup))
+        row, label = results["edges"].setdefault(name, {}), f"{name}, rate {lr}"
+        make(row, f"nats at {lr}", label, partial(nats, settings, lr, WARMUP))
 
-for name, lr in EDGES.items():
-    settings = rung(name) | dict(vocab_size=vocab_size)
-    row, label = results["edges"].setdefault(name, {}), f"{name}, rate {lr}"
-    make(row, f"nats at {lr}", label, partial(nats, settings, lr, WARMUP))
+    for kind in KINDS:
+        make(results["lengths"], kind, kind, partial(by_place, kind))
+    make(results["far"], "ALiBi", "ALiBi, keys far back", partial(far, "ALiBi"))
 
-for kind in KINDS:
-    make(results["lengths"], kind, kind, partial(by_place, kind))
-make(results["far"], "ALiBi", "ALiBi, keys far back", partial(far, "ALiBi"))
+
+if __name__ == "__main__":
+    main()
