@@ -111,7 +111,7 @@ class Checkpoints:
                 if owner.startswith(f"optimizer.{number}.")
             }
             optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
-        loss = parts["history"]["loss"].tolist()
+        loss = list(map(float, parts["history"]["loss"].tolist()))
         for schedule in schedules:
             position = {"last_epoch": len(loss) - 1, "_step_count": len(loss) + 1}
             schedule.load_state_dict(schedule.state_dict() | position)
