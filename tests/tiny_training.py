@@ -2,8 +2,8 @@
 
 The environment variable KILL_AT, "replace:3", names an operation that changes files and which call
 of it, counted from 1, this process does not survive: it does a half and gets a SIGKILL from itself.
-"any:3" counts all of them. "rmtree:step-00000004" names what is operated on instead. At its end it
-says how many operations there were.
+"any:3" counts all of them. "replace:model.training" names what is operated on instead. At its end
+it says how many operations there were.
 """
 
 import os
@@ -42,9 +42,16 @@ write = pathlib.Path.write_bytes
 pathlib.Path.write_bytes = watched(write, lambda path, data: write(path, data[: len(data) // 2]))
 os.replace = watched(os.replace, lambda *_: None)
 os.fsync = watched(os.fsync, lambda *_: None)
-shutil.rmtree = watched(
-    shutil.rmtree, lambda folder: [path.unlink() for path in sorted(folder.glob("*"))[:1]]
-)
+remove, unlink = shutil.rmtree, pathlib.Path.unlink
+
+
+def remove_one(folder, **_):
+    for path in sorted(pathlib.Path(folder).glob("*"))[:1]:
+        remove(path) if path.is_dir() else unlink(path)
+
+
+shutil.rmtree = watched(remove, remove_one)
+pathlib.Path.unlink = watched(unlink, lambda *_, **_2: None)
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it

@@ -1,4 +1,4 @@
-"""What training and loading survive: kills, malformed files, odd texts; and two processes' pace.
+"""What training and loading survive: kills, malformed files, odd texts.
 
     python tests/benchmarks/faults.py [--quick] [--kills 20] [--malformed 2000] [--strings 10000]
 
@@ -7,14 +7,11 @@ in the middle of a random operation on a file; resumed, it must end with the wei
 that nobody killed, bit for bit. Malformed: model folders, checkpoints and data files, mutated from
 good ones. Each must be refused by one sentence or be harmless (it loads and translates: a bit of a
 weight has changed), within 1 GB of memory. Strings: arbitrary Unicode, some very long, through
-`translate`. Pace: target tokens a second of two processes with one thread each, over those of one
-with two threads, by rounds.py (wants two idle cores). Linux; 0 leaves a part out. The last line is
-one JSON object: kills, identical, malformed, refused, crashed, strings, exceptions,
-two_process_ratio with its quartiles; and harmless, the malformed ones that were not refused.
+`translate`. Linux; 0 leaves a part out. The last line is one JSON object: kills, identical,
+malformed, refused, crashed, strings, exceptions; and harmless, the malformed ones not refused.
 """
 
 import argparse
-import copy
 import gzip
 import hashlib
 import json
@@ -29,26 +26,22 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
 import torch
 import torch._dynamo  # an optimiser would import it; now no fork has to
-from rounds import HEAD, ratios
 
 import tutor.__main__  # noqa: F401  (now no fork has to)
 from tutor import Transformer, TransformerConfig, Translator
 from tutor.text import multi30k
-from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import Tokenizer
-from tutor.training import Recipe, processes, runs, train, translation_loss
+from tutor.training import Recipe, runs, train
 from tutor.training.checkpoint import WEIGHTS
-from tutor.training.resume import STATE, TENSORS, Checkpoints
+from tutor.training.resume import Checkpoints, checkpoints_in, digest
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.append(str(TESTS))
-TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 GIGABYTE = 2**30
 PAIRS = [([4, 5, 6], [7, 8]), ([9], [10, 4, 5, 6]), ([6, 6], [5]), ([8, 7, 5], [9, 9, 10])]
 
@@ -157,70 +150,56 @@ ABSURD = [
 ]  # fmt: skip
 
 
-def places(values, found=None):
+def places(values):
     """All (container, key) of a JSON value."""
-    found = [] if found is None else found
-    inner = enumerate(values) if isinstance(values, list) else values.items()
-    for key, value in list(inner):
-        found.append((values, key))
-        if isinstance(value, (dict, list)) and value:
-            places(value, found)
-    return found
+    for key, value in list(enumerate(values) if isinstance(values, list) else values.items()):
+        yield values, key
+        if isinstance(value, (dict, list)):
+            yield from places(value)
 
 
 def mutate_json(data, draw):
+    """One place of a JSON text left out, renamed, or with something absurd in it."""
     values = json.loads(data)
-    try:
-        for _ in range(draw.choice((1, 1, 3))):
-            if found := places(values):
-                change_place(*draw.choice(found), draw.choice(found)[0], draw)
-        return json.dumps(values).encode("utf-8", "surrogatepass")
-    except (ValueError, RecursionError):  # it contains itself
-        return b"[" * 10**6
-
-
-def change_place(container, key, other, draw):
-    change = draw.randrange(5)
+    container, key = draw.choice(list(places(values)))
+    change = draw.randrange(4)
     if change == 0:
         del container[key]
-    elif change == 1:
-        container[key] = other
-    elif change == 2 and isinstance(container, dict):
+    elif change == 1 and isinstance(container, dict):
         container[draw.choice(["colour", key * 2, "x" * 1000])] = container.pop(key)
     else:
-        container[key] = copy.deepcopy(draw.choice(ABSURD))
+        container[key] = draw.choice(ABSURD)
+    return json.dumps(values).encode("utf-8", "surrogatepass")
 
 
 def mutate_bytes(data, draw):
-    data = bytearray(data)
-    change = draw.randrange(6)
-    if change == 0:
-        return bytes(data[: draw.randrange(len(data))])
-    if change == 1:
-        return bytes(data) + draw.randbytes(draw.randint(1, 10_000))
-    if change == 2:
-        return draw.randbytes(draw.randint(0, 1000))
-    if change == 3:
-        return draw.choice((b"", b"[" * 10**6, b"{" * 10**6, b"0" * 10**6, bytes(9 * 10**6)))
+    """Cut, made longer, replaced, or a few bytes of it."""
     at, width = draw.randrange(len(data)), draw.choice((1, 1, 8, 100))
-    data[at : at + width] = draw.randbytes(width)
-    return bytes(data)
+    return draw.choice([
+        data[:at],
+        data + draw.randbytes(draw.randint(1, 10_000)),
+        draw.randbytes(draw.randint(0, 1000)),
+        draw.choice((b"", b"[" * 10**6, b"{" * 10**6, b"0" * 10**6, bytes(9 * 10**6))),
+        data[:at] + draw.randbytes(width) + data[at + width :],
+    ])  # fmt: skip
 
 
 def mutate_tensors(data, draw):
     """Change the length of a safetensors header, a value in it, or the numbers."""
     length = int.from_bytes(data[:8], "little")
+    header, numbers = data[8 : 8 + length], data[8 + length :]
     change = draw.randrange(4)
     if change == 0:
         length = draw.choice((0, 1, length + 1, length - 1, 10**7, 10**8, 2**40, 2**63, 2**64 - 1))
-        return length.to_bytes(8, "little") + data[8:]
-    if change == 1:  # numbers that are not finite
-        return data[:-4] + draw.choice((b"\x00\x00\xc0\x7f", b"\x00\x00\x80\xff"))
-    if change == 2:
+    elif change == 1:  # numbers that are not finite
+        numbers = numbers[:-4] + draw.choice((b"\x00\x00\xc0\x7f", b"\x00\x00\x80\xff"))
+    elif change == 2:
         return mutate_bytes(data, draw)
-    header = mutate_json(data[8 : 8 + length], draw)
-    header += b" " * (-len(header) % 8)
-    return len(header).to_bytes(8, "little") + header + data[8 + length :]
+    else:
+        header = mutate_json(header, draw)
+        header += b" " * (-len(header) % 8)
+        length = len(header)
+    return length.to_bytes(8, "little") + header + numbers
 
 
 def mutate_gzip(data, draw):
@@ -231,22 +210,18 @@ def mutate_gzip(data, draw):
     return mutate_bytes(data, draw)
 
 
+MUTATIONS = {".safetensors": mutate_tensors, ".json": mutate_json, ".gz": mutate_gzip}
+
+
 def damage(folder, draw):
-    """Mutate one file of a good folder, or do without it; returns its kind."""
+    """Mutate one file of a good folder, or do without it; returns its path."""
     path = draw.choice(sorted(path for path in folder.rglob("*") if path.is_file()))
-    data = path.read_bytes()
     if draw.random() < 0.03:
         path.unlink()
-    elif draw.random() < 0.03:
-        path.write_bytes(draw.choice([p for p in folder.rglob("*") if p.is_file()]).read_bytes())
-    elif path.suffix == ".safetensors":
-        path.write_bytes(mutate_tensors(data, draw))
-    elif path.suffix == ".json":
-        path.write_bytes(draw.choice((mutate_json, mutate_json, mutate_bytes))(data, draw))
-    elif path.suffix == ".gz":
-        path.write_bytes(mutate_gzip(data, draw))
     else:
-        path.write_bytes(mutate_bytes(data, draw))
+        by_kind = MUTATIONS.get(path.suffix, mutate_bytes)
+        mutate = mutate_bytes if draw.random() < 0.3 else by_kind
+        path.write_bytes(mutate(path.read_bytes(), draw))
     return path
 
 
@@ -255,15 +230,10 @@ def use_model(folder):
 
 
 def use_checkpoints(folder):
-    """With a right checksum, as an attacker would write it."""
-    state = folder / "step-00000003" / STATE
-    try:
-        values = json.loads(state.read_text())
-        tensors = (folder / "step-00000003" / TENSORS).read_bytes()
-        values["sha256"] = hashlib.sha256(tensors).hexdigest()
-        state.write_text(json.dumps(values))
-    except (OSError, ValueError, TypeError, RecursionError):
-        pass
+    """With the right hash in their names, as an attacker would write them."""
+    for path in checkpoints_in(folder):
+        name = f"{path.name[:14]}{digest(path.read_bytes())}.safetensors"
+        path.rename(path.with_name(name))
     train_checkpointed(folder)
 
 
@@ -369,77 +339,18 @@ def count_exceptions(strings, draw):
     return exceptions, cut
 
 
-# ---- pace
-
-
-def pace(steps, rounds):
-    """A training, alone or under torchrun, that waits for a line after every `steps` steps.
-
-    It says how many target tokens these had.
-    """
-    with processes.joined():
-        corpus = generate_pairs("train", 4000)
-        sides = [pair.english for pair in corpus], [pair.french for pair in corpus]
-        tokenizer = Tokenizer.train([*sides[0], *sides[1]], 2000)
-        torch.manual_seed(0)
-        model = Transformer(TransformerConfig(
-            len(tokenizer), d_model=128, num_heads=4, d_ff=256, num_layers=4, norm_first=True
-        ))  # fmt: skip
-        loss_of = processes.share(model, translation_loss)
-
-        def wait(step, history):
-            if step % steps == 0:
-                if processes.is_first():
-                    print(sum(history.tokens[-steps:]), flush=True)
-                    sys.stdin.readline()
-                processes.any_of(False)  # the other process waits for the first
-
-        pairs = list(zip(*map(tokenizer.encode, sides), strict=True))
-        train(model, pairs, Recipe(steps=1 + steps * (rounds + 1)), wait, loss_of=loss_of)
-
-
-def two_processes(steps, rounds):
-    """Ratio: two processes with a thread each against one with two, in target tokens a second.
-
-    Threads wait asleep: where a neighbour has one of the cores, two that spin stand nearly still.
-    """
-    with ExitStack() as stack:
-        sides = []
-        for start, threads in ((TORCHRUN, "1"), ([sys.executable], "2")):
-            training = subprocess.Popen(
-                [*start, __file__, "--pace-of", str(steps), str(rounds)], text=True,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                env=os.environ | {"OMP_NUM_THREADS": threads, "OMP_WAIT_POLICY": "passive"},
-            )  # fmt: skip
-            stack.enter_context(training)
-            training.stdout.readline()  # the first step: it is ready
-
-            def go_on(number, training=training):
-                print(file=training.stdin, flush=True)
-                return int(training.stdout.readline())
-
-            sides.append(go_on)
-        return ratios(*sides, rounds, time.perf_counter)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="2 kills, 100 malformed, 500 strings")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--malformed", type=int, default=2000)
     parser.add_argument("--strings", type=int, default=10_000)
-    parser.add_argument("--rounds", type=int, default=20, help="of the pace")
-    parser.add_argument("--steps", type=int, default=4, help="of a round, on each side")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
-    parser.add_argument("--pace-of", type=int, nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker:
         first, last, good = args.worker
         return malformed_worker(int(first), int(last), Path(good))
-    if args.pace_of:
-        return pace(*args.pace_of)
-
     if args.quick:
         args.kills, args.malformed, args.strings = 2, 100, 500
     draw = random.Random(args.seed)
@@ -464,13 +375,8 @@ def main():
     result = {
         "kills": killed, "identical": identical, "malformed": args.malformed,
         "refused": seen["refused"], "crashed": seen["crashed"], "strings": args.strings,
-        "exceptions": exceptions, "harmless": seen["harmless"], "two_process_ratio": None,
+        "exceptions": exceptions, "harmless": seen["harmless"],
     }  # fmt: skip
-    if args.steps:
-        ratio = two_processes(args.steps, args.rounds)
-        print(HEAD.format("target tokens/s", "2 x 1", "1 x 2"))
-        print(ratio.row("processes x threads"))
-        result |= ratio.figures("two_process_ratio")
     print(json.dumps(result))
 
 

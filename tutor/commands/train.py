@@ -26,7 +26,7 @@ from tutor.training.checkpoint import (
     TOKENIZER,
     TRAINING,
     WEIGHTS,
-    check_tokenizer,
+    load_tokenizer,
     read_json,
     save_model,
     scratch_folder,
@@ -72,8 +72,7 @@ def train_into(folder, args):
     say("reading the sentences" + ("" if before else " and learning the tokenizer") + " ...")
     sources, targets = load_pairs(args.corpus, "train", args.pair, recipes.BUILTIN_PAIRS)
     if before:
-        check_tokenizer(workspace / TOKENIZER)
-        tokenizer = Tokenizer.load(workspace / TOKENIZER)
+        tokenizer = load_tokenizer(workspace / TOKENIZER)
     else:
         tokenizer = Tokenizer.train(itertools.chain(sources, targets), vocab_size)
     budget = recipes.choose(args.corpus, args.minutes, args.steps)

@@ -20,11 +20,9 @@ from safetensors.torch import save
 
 from tutor.attention import PAD
 from tutor.positions import sinusoidal_positions
-from tutor.text.tokenizer import BOS, EOS, SPECIAL, UNK, Tokenizer
+from tutor.text.tokenizer import BOS, EOS, SPECIAL, UNK
 from tutor.training.checkpoint import (
     CONFIG,
-    LARGEST,
-    LAYERS,
     MAX_CONFIG,
     MAX_TOKENIZER,
     POSITIONS,
@@ -32,9 +30,8 @@ from tutor.training.checkpoint import (
     WEIGHTS,
     brief,
     check_sizes_agree,
-    check_vocabulary,
+    make_tokenizer,
     open_tensors,
-    ours,
     read_json,
     replaced,
     write_json,
@@ -42,6 +39,7 @@ from tutor.training.checkpoint import (
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
 from tutor.translator import Translator
 
+LARGEST, LAYERS = 1_000_000, 200  # the most that a config.json may ask for: any size, the layers
 GENERATION, TOKENIZER_CONFIG, CARD = "generation_config.json", "tokenizer_config.json", "README.md"
 FILES = (CONFIG, GENERATION, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG, CARD)
 KINDS = {  # model_type: (architecture, norm_first)
@@ -387,11 +385,7 @@ def read_tokenizer(path):
     values = read_json(path, MAX_TOKENIZER)
     model = values.get("model") if isinstance(values, dict) else None
     vocab, merges = (model.get(n) if isinstance(model, dict) else None for n in ("vocab", "merges"))
-    check_vocabulary(vocab, merges, path)
-    if [vocab[token] for token in SPECIAL] != list(range(len(SPECIAL))):
-        raise ValueError(f"{path} is of another kind: its ids do not begin with {SPECIAL}.")
-    mine = ours() | {"model": ours()["model"] | {"vocab": vocab, "merges": merges}}
-    return Tokenizer(tokenizers.Tokenizer.from_str(json.dumps(mine)))
+    return make_tokenizer(vocab, merges, path)
 
 
 def check_tensors(file, wanted, path):
