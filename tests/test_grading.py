@@ -153,7 +153,8 @@ PATCHES = {
     "long reply": "import course.grading.apart as a\na.pack = lambda reply: bytes(10**9)",
     "no trouble": (
         "import course.grading.apart as a\n"
-        "a.packed = lambda reply: a.pack({'value': True, 'gradients': (), 'raised': 3})"
+        "pack = a.pack\n"
+        "a.pack = lambda reply: pack({'value': True, 'gradients': (), 'raised': 3})"
     ),
     "input transformer": (
         "import IPython\nIPython.core.inputtransformer2.TransformerManager.transform_cell = "

@@ -13,7 +13,6 @@ from pathlib import Path
 from nbformat.v4 import new_output
 from nbformat.v4.nbbase import validate
 
-from course.grading import apart
 from course.grading.apart import Apart, MissingName
 from tutor.check import Check, bank
 from tutor.check.bank import find, places
@@ -36,8 +35,6 @@ tempfile.tempdir = os.environ["TMPDIR"] = {folder!r}
 confine([os.getcwd(), {folder!r}], {closed!r}, alone=False, memory=2**32)
 del os, tempfile, torch, tutor, confine, leave_checks_to_the_judge
 """
-
-apart.PRELOADED.append("tutor.evaluation")  # it takes a second to load
 
 
 def closed_folders(course=None):
@@ -65,25 +62,21 @@ def judged(exercise, alone, all_before, seconds, closed, log):
     alone: the cells that it needs, as we see it. all_before: all of the notebook, for an answer
         that uses a name which the student defined in another cell.
     """
-    wrong, missing = tried(exercise, alone, {}, closed, log)
-    if missing:
-        wrong, _ = tried(exercise, all_before, {"seconds": seconds}, closed, log)
+    for cells, limit in ((alone, None), (all_before, seconds)):
+        try:
+            with Apart(cells, exercise.name, closed, limit) as there:
+                wrong = trouble_with(exercise, there.answer, hidden=True, run=there.run)
+                missing = there.missing
+                if wrong and there.gap:
+                    wrong = NotWritten(NOT_WRITTEN.format("..."))
+        except Trouble as trouble:
+            wrong, missing = trouble, isinstance(trouble, MissingName)
+        except Exception:
+            log.exception("The exercise %s could not be judged.", exercise.name)
+            return UNJUDGED
+        if not (wrong and missing):
+            break
     return wrong
-
-
-def tried(exercise, cells, options, closed, log):
-    """The Trouble with what some cells define, and whether a name is missing there."""
-    try:
-        with Apart(cells, exercise.name, closed=closed, **options) as there:
-            wrong = trouble_with(exercise, there.answer, hidden=True, run=there.run)
-            if wrong and there.gap:
-                wrong = NotWritten(NOT_WRITTEN.format("..."))
-            return wrong, wrong is not None and there.missing
-    except Trouble as trouble:
-        return trouble, isinstance(trouble, MissingName)
-    except Exception:
-        log.exception("The exercise %s could not be judged.", exercise.name)
-        return UNJUDGED, False
 
 
 def grading():

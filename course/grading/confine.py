@@ -12,8 +12,8 @@ import os
 import struct
 import sys
 
-MEMORY = 2 * 2**30  # bytes beyond what the process has at the start
-FILE = 100 * 2**20  # bytes that one file may have
+MEMORY_BYTES = 2 * 2**30  # beyond what the process has at the start
+FILE_BYTES = 100 * 2**20
 
 PROGRAMS = (
     *("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn"),
@@ -37,7 +37,7 @@ REFUSED = {
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
-def confine(folders, closed=(), alone=True, own=(), memory=MEMORY):
+def confine(folders, closed=(), alone=True, own=(), memory=MEMORY_BYTES):
     """Put up the fence; nothing in this process takes it down.
 
     folders: those whose files may be written.
@@ -99,7 +99,7 @@ def limit_resources(memory):
         import resource
     except ImportError:
         return
-    limits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": FILE}
+    limits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": FILE_BYTES}
     with contextlib.suppress(OSError), open("/proc/self/statm") as pages:  # Linux
         limits["RLIMIT_AS"] = int(pages.read().split()[0]) * resource.getpagesize() + memory
     for name, most in limits.items():
@@ -136,25 +136,17 @@ def guard_files(folders):
     return restricted
 
 
-class Later:
-    """Stands in for every check where work is graded: the judge calls the real ones."""
-
-    def __call__(self, *answers, **options):
-        print("This is checked where the exercise is graded.")
-
-    def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self
-
-
 def leave_checks_to_the_judge():
-    """Make `check.NAME(...)` harmless in this process."""
+    """Make `check.NAME(...)` and its `hint()` harmless in this process: the judge calls them."""
     from tutor import check
 
-    def later(name):
+    def later(*answers, **options):
+        print("This is checked where the exercise is graded.")
+
+    def check_of(name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return Later()
+        return later
 
-    check.__getattr__, check.progress = later, Later()
+    later.hint = later
+    check.__getattr__, check.progress = check_of, later
