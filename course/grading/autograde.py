@@ -14,6 +14,7 @@ from nbformat.v4 import new_output
 from nbformat.v4.nbbase import validate
 
 from course.grading.apart import Apart, MissingName
+from course.grading.confine import landlock_version
 from tutor.check import Check, bank
 from tutor.check.bank import find, places
 from tutor.check.examine import trouble_with
@@ -26,7 +27,12 @@ FLOOD = f"This cell shows more than {OUTPUT:,} characters."
 BUSY = "This cell was stopped after {} seconds: is it very slow, or has a loop no end?"
 BROKEN = "This cell's output is not what a notebook can show."
 UNJUDGED = Unnamed("What your answer returns cannot be compared with what is wanted.")
-START = """\
+UNFENCED = (
+    "This system has no Landlock (Linux 5.13 or newer has): little more than an audit hook of "
+    "Python's keeps an answer from your files. Grade in a container, as TEACHING.md says, if you "
+    "do not know who hands in."
+)
+KERNEL_START = """\
 import os, tempfile, torch, tutor.check
 from course.grading.confine import confine, leave_checks_to_the_judge
 torch.set_num_threads(1)
@@ -90,6 +96,8 @@ def grading():
             course = Path(resources["metadata"]["path"]).resolve().parents[2]
             self.closed = closed_folders(course)
             self.well = []  # the cells that the kernel has survived
+            if not landlock_version():
+                self.log.warning(UNFENCED)
             try:
                 return super().preprocess(notebook, resources, **options)
             finally:
@@ -134,7 +142,7 @@ def grading():
 
         def start_new_kernel_client(self, **options):
             client = super().start_new_kernel_client(**options)
-            self.run_quietly(START.format(folder=self.folder, closed=self.closed))
+            self.run_quietly(KERNEL_START.format(folder=self.folder, closed=self.closed))
             return client
 
         def run_quietly(self, source):

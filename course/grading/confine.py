@@ -36,6 +36,9 @@ REFUSED = {
 }
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # system calls of Landlock
+SET_NO_NEW_PRIVILEGES = 38  # of prctl
+
 
 def confine(folders, closed=(), alone=True, own=(), memory=MEMORY_BYTES):
     """Put up the fence; nothing in this process takes it down.
@@ -107,33 +110,36 @@ def limit_resources(memory):
             resource.setrlimit(getattr(resource, name), (most, most))
 
 
+def landlock_version():
+    """The version of Landlock (landlock(7)) in this system, 0 if it has none."""
+    if sys.platform != "linux":
+        return 0
+    return max(0, ctypes.CDLL(None).syscall(CREATE_RULESET, None, 0, 1))
+
+
 def guard_files(folders):
     """Let Linux refuse to change files elsewhere, to open connections and to signal others.
 
-    That is Landlock (landlock(7)). Returns whether the system has it.
+    Does nothing without Landlock. (The package `landlock` 1.0 guards files alone.)
     """
-    if sys.platform != "linux":
-        return False
-    libc = ctypes.CDLL(None, use_errno=True)
-    create, add_rule, restrict_self, set_no_new_privileges = 444, 445, 446, 38
-    version = libc.syscall(create, None, 0, 1)
-    if version < 1:
-        return False
+    version = landlock_version()
+    if not version:
+        return
+    libc = ctypes.CDLL(None)
     of_files = 1 << 1 | (1 << 14 if version >= 3 else 0)  # write, truncate
     changes = of_files | sum(1 << bit for bit in range(4, 14 if version >= 2 else 13))
     network, scopes = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
     wanted = struct.pack("QQQ", changes, network, scopes)[
         : 8 * (1 + (version >= 4) + (version >= 6))
     ]
-    rules = libc.syscall(create, wanted, len(wanted), 0)
+    rules = libc.syscall(CREATE_RULESET, wanted, len(wanted), 0)
     for path, allowed in [*((folder, changes) for folder in folders), (os.devnull, of_files)]:
         place = os.open(path, os.O_PATH)
-        libc.syscall(add_rule, rules, 1, struct.pack("=Qi", allowed, place), 0)
+        libc.syscall(ADD_RULE, rules, 1, struct.pack("=Qi", allowed, place), 0)
         os.close(place)
-    libc.prctl(set_no_new_privileges, 1, 0, 0, 0)
-    restricted = libc.syscall(restrict_self, rules, 0) == 0
+    libc.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    libc.syscall(RESTRICT_SELF, rules, 0)
     os.close(rules)
-    return restricted
 
 
 def leave_checks_to_the_judge():
