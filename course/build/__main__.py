@@ -79,7 +79,6 @@ BUILD_CHAPTERS = (
     argument(
         "--folder",
         type=Path,
-        default=NOTEBOOKS,
         help="holds the notebooks, and their texts in source/ (default: the course)",
     ),
     argument(
@@ -154,6 +153,8 @@ def main(arguments=None):
     for names, options in accepted:
         parser.add_argument(*names, **options)
     options = parser.parse_args(arguments[1:] if word else arguments)
+    if not word:
+        options.folder = options.folder or NOTEBOOKS
     try:
         if word or options.folder == NOTEBOOKS:
             need_clone()
