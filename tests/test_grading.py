@@ -153,7 +153,8 @@ PATCHES = {
     "long reply": "import course.grading.apart as a\na.pack = lambda reply: bytes(10**9)",
     "no trouble": (
         "import course.grading.apart as a\n"
-        "a.packed = lambda reply: a.pack({'value': True, 'gradients': (), 'raised': 3})"
+        "pack = a.pack\n"
+        "a.pack = lambda reply: pack({'value': True, 'gradients': (), 'raised': 3})"
     ),
     "input transformer": (
         "import IPython\nIPython.core.inputtransformer2.TransformerManager.transform_cell = "
@@ -389,3 +390,12 @@ def test_a_comparison_that_fails_is_no_point_and_is_logged(monkeypatch, caplog):
     monkeypatch.setattr(autograde, "trouble_with", fails)
     assert graded(ATTEND, ATTEND.solution) == str(autograde.UNJUDGED)
     assert "our own mistake" in caplog.text
+
+
+def test_a_system_without_landlock_is_told(monkeypatch, tmp_path, caplog):
+    Execute = pytest.importorskip("nbgrader.preprocessors").Execute
+    monkeypatch.setattr(Execute, "preprocess", lambda *_, **__: "graded")
+    monkeypatch.setattr(autograde, "landlock_version", lambda: 0)
+    step = autograde.grading()(log=LOG)
+    assert step.preprocess(None, {"metadata": {"path": str(tmp_path)}}) == "graded"
+    assert "no Landlock" in caplog.text

@@ -161,6 +161,6 @@ def write_alone(out, package=None):
         line = f"- [{kind}{title_of(path.stem)}]({notebook}) {service_links(notebook)}"
         lines.append(line.rstrip())
     write_atomically(out / "README.md", "\n".join(lines) + "\n")
-    print(f"{out}: {len(pages())} notebooks")
+    print(f"{out}: {len(pages())} notebooks and their list, README.md")
     if not package:
         print("No address is set: their first cell only says that the course must be installed.")

@@ -21,6 +21,7 @@ import signal
 import sys
 import tempfile
 import threading
+import time
 import types
 
 import cloudpickle
@@ -33,10 +34,9 @@ from tutor.check.exercise import Exercise, run_cell
 from tutor.check.guard import ChangedInPlace, Outcome, Raised, Trouble, run_guarded
 from tutor.check.plain import LARGE, Unreadable, pack, plainly, unpack
 
-PRELOADED = ["course.grading.warm"]
-START = 30.0  # seconds that a process may take before the first cell
+START_SECONDS = 30.0  # that a process may take before the first cell
 SECONDS = 10.0  # seconds for all cells
-SAID = 2_000  # characters of a message from there
+MESSAGE_CHARACTERS = 2_000
 DIED = (
     "Your answer ended the program in which it ran: it leaves it, crashes it, or takes more memory "
     "or returns more numbers than there may be."
@@ -49,21 +49,21 @@ class MissingName(Trouble):
     """The answer uses a name that no cell before it defines."""
 
 
-class Elsewhere:
-    """A function or class that is called in another process only."""
+def stand_in(parameters):
+    """What the judge holds of a function or class that runs in the other process: its signature."""
 
-    def __init__(self, parameters):
-        with contextlib.suppress(TypeError, ValueError):
-            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-            names = [inspect.Parameter(name, kind) for name in parameters]
-            self.__signature__ = inspect.Signature(names)
-
-    def __call__(self, *arguments):
+    def answer(*arguments):
         raise NotImplementedError("it runs in its own process")
+
+    with contextlib.suppress(TypeError, ValueError):
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        names = [inspect.Parameter(name, kind) for name in parameters]
+        answer.__signature__ = inspect.Signature(names)
+    return answer
 
 
 class Apart:
-    """A process with what some cells define: `answer`, plain data or Elsewhere, and `run`.
+    """A process with what some cells define: `answer`, plain data or a stand-in, and `run`.
 
     closed: files and folders that it may not read. seconds: for all cells together.
     Raises Trouble where the cells do not define the answer, MissingName if a name was missing.
@@ -77,14 +77,13 @@ class Apart:
         arguments = there, self.folder, list(closed)
         self.process = context().Process(target=serve, args=arguments, daemon=True)
         try:
-            with no_main_module():
-                self.process.start()
+            start_without_main_module(self.process)
             there.close()
-            self.ask(b"", START)
+            self.ask(b"", START_SECONDS)
             found = self.ask(cloudpickle.dumps((list(cells), name)), seconds or SECONDS)
             self.answer = self.read(found, lambda: found["value"])
             if "parameters" in found:
-                self.answer = Elsewhere(found["parameters"])
+                self.answer = stand_in(found["parameters"])
                 self.gap = found.get("gap") is True
         except BaseException:
             self.__exit__()
@@ -95,13 +94,17 @@ class Apart:
 
     def __exit__(self, *_):
         if self.process.pid:  # it has started
-            if hasattr(os, "killpg"):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.kill()
+            self.kill()
             self.process.join()
         self.pipe.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def kill(self):
+        """End the process and all that it has started."""
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
 
     def run(self, exercise, answer, arguments, seconds=None, names=()):
         """As `run_guarded` does, over there; `answer` is the one that the cells define."""
@@ -112,26 +115,23 @@ class Apart:
         def outcome():
             if "raised" in reply:
                 self.missing = reply["raised"][0] == "NameError"
-                return Outcome(Raised(*(str(part)[:SAID] for part in reply["raised"])))
+                said = (str(part)[:MESSAGE_CHARACTERS] for part in reply["raised"])
+                return Outcome(Raised(*said))
             return Outcome(reply["value"], reply["gradients"])
 
         return self.read(reply, outcome)
 
     def ask(self, request, seconds):
         """The reply to a request; who gives none in time is stopped, whatever it does."""
-        late = threading.Event()
-
-        def stop():
-            late.set()
-            self.process.kill()
-
-        clock = threading.Timer(seconds, stop)
+        deadline = time.monotonic() + seconds
+        clock = threading.Timer(seconds, self.kill)
         clock.start()
         try:
             self.pipe.send_bytes(request)
             return unpack(self.pipe.recv_bytes(2 * LARGE))
         except (EOFError, OSError):
-            raise Trouble(guard.TOO_LONG.format(seconds) if late.is_set() else DIED) from None
+            late = time.monotonic() >= deadline
+            raise Trouble(guard.TOO_LONG.format(seconds) if late else DIED) from None
         except Unreadable:
             raise Trouble(GARBLED) from None
         finally:
@@ -143,7 +143,7 @@ class Apart:
         try:
             if "trouble" in reply:
                 kinds = {"missing": MissingName, "in place": ChangedInPlace}
-                raise kinds.get(reply["kind"], Trouble)(str(reply["trouble"])[:SAID])
+                raise kinds.get(reply["kind"], Trouble)(str(reply["trouble"])[:MESSAGE_CHARACTERS])
             return what()
         except (KeyError, TypeError):
             raise Trouble(GARBLED) from None
@@ -154,17 +154,15 @@ def context():
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     forked = multiprocessing.get_context("forkserver")
-    forked.set_forkserver_preload(PRELOADED)
+    forked.set_forkserver_preload(["course.grading.warm"])
     return forked
 
 
-@contextlib.contextmanager
-def no_main_module():
-    """A new process would run the file of the program that starts it, with all that it imports."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = types.ModuleType("__main__")
+def start_without_main_module(process):
+    """Start a process, which would else run the file of this program, with all that it imports."""
+    main, sys.modules["__main__"] = sys.modules["__main__"], types.ModuleType("__main__")
     try:
-        yield
+        process.start()
     finally:
         sys.modules["__main__"] = main
 
@@ -210,13 +208,10 @@ def without_name(thing):
     """A copy of a function that has no name of its own; all else as it is."""
     if not isinstance(thing, types.FunctionType):
         return thing
-    parts = {
-        part: "function" for part in ("co_name", "co_qualname") if hasattr(thing.__code__, part)
-    }
-    code = thing.__code__.replace(**parts)
-    copy = types.FunctionType(
-        code, thing.__globals__, "function", thing.__defaults__, thing.__closure__
-    )
+    code, named = thing.__code__, ("co_name", "co_qualname")
+    code = code.replace(**{part: "function" for part in named if hasattr(code, part)})
+    given = thing.__globals__, "function", thing.__defaults__, thing.__closure__
+    copy = types.FunctionType(code, *given)
     copy.__kwdefaults__, copy.__module__ = thing.__kwdefaults__, thing.__module__
     return copy
 
@@ -246,16 +241,13 @@ def serve(pipe, folder, closed):
     reply = defined(cells, name, namespace)
     answer = namespace.get(name)
     while True:
-        pipe.send_bytes(packed(reply))
+        try:
+            reply = pack(reply)
+        except Unreadable:
+            reply = pack({"trouble": GARBLED, "kind": ""})
+        pipe.send_bytes(reply)
         exercise, arguments, names = cloudpickle.loads(pipe.recv_bytes())
         reply = answered(exercise, answer, arguments, names)
-
-
-def packed(reply):
-    try:
-        return pack(reply)
-    except Unreadable:
-        return pack({"trouble": GARBLED, "kind": ""})
 
 
 def defined(cells, name, namespace):

@@ -13,8 +13,8 @@ from pathlib import Path
 from nbformat.v4 import new_output
 from nbformat.v4.nbbase import validate
 
-from course.grading import apart
 from course.grading.apart import Apart, MissingName
+from course.grading.confine import landlock_version
 from tutor.check import Check, bank
 from tutor.check.bank import find, places
 from tutor.check.examine import trouble_with
@@ -27,7 +27,12 @@ FLOOD = f"This cell shows more than {OUTPUT:,} characters."
 BUSY = "This cell was stopped after {} seconds: is it very slow, or has a loop no end?"
 BROKEN = "This cell's output is not what a notebook can show."
 UNJUDGED = Unnamed("What your answer returns cannot be compared with what is wanted.")
-START = """\
+UNFENCED = (
+    "This system has no Landlock (Linux 5.13 or newer has): little more than an audit hook of "
+    "Python's keeps an answer from your files. Grade in a container, as TEACHING.md says, if you "
+    "do not know who hands in."
+)
+KERNEL_START = """\
 import os, tempfile, torch, tutor.check
 from course.grading.confine import confine, leave_checks_to_the_judge
 torch.set_num_threads(1)
@@ -36,8 +41,6 @@ tempfile.tempdir = os.environ["TMPDIR"] = {folder!r}
 confine([os.getcwd(), {folder!r}], {closed!r}, alone=False, memory=2**32)
 del os, tempfile, torch, tutor, confine, leave_checks_to_the_judge
 """
-
-apart.PRELOADED.append("tutor.evaluation")  # it takes a second to load
 
 
 def closed_folders(course=None):
@@ -65,25 +68,21 @@ def judged(exercise, alone, all_before, seconds, closed, log):
     alone: the cells that it needs, as we see it. all_before: all of the notebook, for an answer
         that uses a name which the student defined in another cell.
     """
-    wrong, missing = tried(exercise, alone, {}, closed, log)
-    if missing:
-        wrong, _ = tried(exercise, all_before, {"seconds": seconds}, closed, log)
+    for cells, limit in ((alone, None), (all_before, seconds)):
+        try:
+            with Apart(cells, exercise.name, closed, limit) as there:
+                wrong = trouble_with(exercise, there.answer, hidden=True, run=there.run)
+                missing = there.missing
+                if wrong and there.gap:
+                    wrong = NotWritten(NOT_WRITTEN.format("..."))
+        except Trouble as trouble:
+            wrong, missing = trouble, isinstance(trouble, MissingName)
+        except Exception:
+            log.exception("The exercise %s could not be judged.", exercise.name)
+            return UNJUDGED
+        if not (wrong and missing):
+            break
     return wrong
-
-
-def tried(exercise, cells, options, closed, log):
-    """The Trouble with what some cells define, and whether a name is missing there."""
-    try:
-        with Apart(cells, exercise.name, closed=closed, **options) as there:
-            wrong = trouble_with(exercise, there.answer, hidden=True, run=there.run)
-            if wrong and there.gap:
-                wrong = NotWritten(NOT_WRITTEN.format("..."))
-            return wrong, wrong is not None and there.missing
-    except Trouble as trouble:
-        return trouble, isinstance(trouble, MissingName)
-    except Exception:
-        log.exception("The exercise %s could not be judged.", exercise.name)
-        return UNJUDGED, False
 
 
 def grading():
@@ -97,6 +96,8 @@ def grading():
             course = Path(resources["metadata"]["path"]).resolve().parents[2]
             self.closed = closed_folders(course)
             self.well = []  # the cells that the kernel has survived
+            if not landlock_version():
+                self.log.warning(UNFENCED)
             try:
                 return super().preprocess(notebook, resources, **options)
             finally:
@@ -141,7 +142,7 @@ def grading():
 
         def start_new_kernel_client(self, **options):
             client = super().start_new_kernel_client(**options)
-            self.run_quietly(START.format(folder=self.folder, closed=self.closed))
+            self.run_quietly(KERNEL_START.format(folder=self.folder, closed=self.closed))
             return client
 
         def run_quietly(self, source):

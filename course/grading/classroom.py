@@ -16,7 +16,7 @@ from course.build.notebooks import scrub, write_atomically
 from tutor.check.bank import find, of_chapter, places
 from tutor.check.exercise import EXPLAIN, SETUP
 
-CHARACTERS = 20_000  # of a cell's output that feedback shows
+FEEDBACK_CHARACTERS = 20_000  # of a cell's output
 CONFIG = """\
 # Settings of nbgrader for the exercises of this course; add your own below.
 from course.grading.classroom import configure
@@ -100,8 +100,8 @@ def shortening():
     class Shortening(NbGraderPreprocessor):
         def preprocess_cell(self, cell, resources, index):
             for output in cell.get("outputs", []):
-                if len(output.get("text", "")) > CHARACTERS:
-                    output.text = output.text[:CHARACTERS] + "\n... and more"
+                if len(output.get("text", "")) > FEEDBACK_CHARACTERS:
+                    output.text = output.text[:FEEDBACK_CHARACTERS] + "\n... and more"
             return cell, resources
 
     return Shortening
@@ -165,14 +165,11 @@ def assignment_cells(exercise, number, page):
     cells = [marked(new_markdown_cell(text), f"{name}_text")]
     if exercise.setup:
         cells.append(marked(new_code_cell(exercise.setup.strip()), f"{name}_setup"))
+    by_hand, by_test = (points(exercise), None) if manual else (None, points(exercise))
+    test = f"check.{name}({name})" if manual else TEST.format(name=name).strip()
     answer = new_code_cell(exercise.solution.strip())
-    cells.append(marked(answer, name, solution=True, points=points(exercise) if manual else None))
-    if manual:
-        test = new_code_cell(f"check.{name}({name})")
-        cells.append(marked(test, f"{name}_check"))
-        return cells
-    test = new_code_cell(TEST.format(name=name).strip())
-    cells.append(marked(test, f"{name}_check", points=points(exercise)))
+    cells.append(marked(answer, name, solution=True, points=by_hand))
+    cells.append(marked(new_code_cell(test), f"{name}_check", points=by_test))
     return cells
 
 
@@ -203,6 +200,7 @@ def write_course(folder, chapters):
     config = folder / "nbgrader_config.py"
     if not config.exists():
         write_atomically(config, CONFIG)
+        print(config)
     for chapter in chapters:
         name = page_of(chapter)
         target = folder / "source" / name / f"{name}.ipynb"

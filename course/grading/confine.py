@@ -12,8 +12,8 @@ import os
 import struct
 import sys
 
-MEMORY = 2 * 2**30  # bytes beyond what the process has at the start
-FILE = 100 * 2**20  # bytes that one file may have
+MEMORY_BYTES = 2 * 2**30  # beyond what the process has at the start
+FILE_BYTES = 100 * 2**20
 
 PROGRAMS = (
     *("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn"),
@@ -36,8 +36,11 @@ REFUSED = {
 }
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # system calls of Landlock
+SET_NO_NEW_PRIVILEGES = 38  # of prctl
 
-def confine(folders, closed=(), alone=True, own=(), memory=MEMORY):
+
+def confine(folders, closed=(), alone=True, own=(), memory=MEMORY_BYTES):
     """Put up the fence; nothing in this process takes it down.
 
     folders: those whose files may be written.
@@ -99,7 +102,7 @@ def limit_resources(memory):
         import resource
     except ImportError:
         return
-    limits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": FILE}
+    limits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": FILE_BYTES}
     with contextlib.suppress(OSError), open("/proc/self/statm") as pages:  # Linux
         limits["RLIMIT_AS"] = int(pages.read().split()[0]) * resource.getpagesize() + memory
     for name, most in limits.items():
@@ -107,54 +110,49 @@ def limit_resources(memory):
             resource.setrlimit(getattr(resource, name), (most, most))
 
 
+def landlock_version():
+    """The version of Landlock (landlock(7)) in this system, 0 if it has none."""
+    if sys.platform != "linux":
+        return 0
+    return max(0, ctypes.CDLL(None).syscall(CREATE_RULESET, None, 0, 1))
+
+
 def guard_files(folders):
     """Let Linux refuse to change files elsewhere, to open connections and to signal others.
 
-    That is Landlock (landlock(7)). Returns whether the system has it.
+    Does nothing without Landlock. (The package `landlock` 1.0 guards files alone.)
     """
-    if sys.platform != "linux":
-        return False
-    libc = ctypes.CDLL(None, use_errno=True)
-    create, add_rule, restrict_self, set_no_new_privileges = 444, 445, 446, 38
-    version = libc.syscall(create, None, 0, 1)
-    if version < 1:
-        return False
+    version = landlock_version()
+    if not version:
+        return
+    libc = ctypes.CDLL(None)
     of_files = 1 << 1 | (1 << 14 if version >= 3 else 0)  # write, truncate
     changes = of_files | sum(1 << bit for bit in range(4, 14 if version >= 2 else 13))
     network, scopes = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
     wanted = struct.pack("QQQ", changes, network, scopes)[
         : 8 * (1 + (version >= 4) + (version >= 6))
     ]
-    rules = libc.syscall(create, wanted, len(wanted), 0)
+    rules = libc.syscall(CREATE_RULESET, wanted, len(wanted), 0)
     for path, allowed in [*((folder, changes) for folder in folders), (os.devnull, of_files)]:
         place = os.open(path, os.O_PATH)
-        libc.syscall(add_rule, rules, 1, struct.pack("=Qi", allowed, place), 0)
+        libc.syscall(ADD_RULE, rules, 1, struct.pack("=Qi", allowed, place), 0)
         os.close(place)
-    libc.prctl(set_no_new_privileges, 1, 0, 0, 0)
-    restricted = libc.syscall(restrict_self, rules, 0) == 0
+    libc.prctl(SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    libc.syscall(RESTRICT_SELF, rules, 0)
     os.close(rules)
-    return restricted
-
-
-class Later:
-    """Stands in for every check where work is graded: the judge calls the real ones."""
-
-    def __call__(self, *answers, **options):
-        print("This is checked where the exercise is graded.")
-
-    def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self
 
 
 def leave_checks_to_the_judge():
-    """Make `check.NAME(...)` harmless in this process."""
+    """Make `check.NAME(...)` and its `hint()` harmless in this process: the judge calls them."""
     from tutor import check
 
-    def later(name):
+    def later(*answers, **options):
+        print("This is checked where the exercise is graded.")
+
+    def check_of(name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return Later()
+        return later
 
-    check.__getattr__, check.progress = later, Later()
+    later.hint = later
+    check.__getattr__, check.progress = check_of, later

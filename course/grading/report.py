@@ -30,7 +30,7 @@ SOLVED, BLANK, NAMED, NUMBERS, WAITING, UNGRADED = OUTCOMES = (
     "waits for a person",
     "not graded",
 )
-CHARACTERS = 400  # of a message
+MESSAGE_LIMIT = 400  # characters
 CONTROL = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f]")  # colours of a terminal, and worse
 TEMPLATE = Path(__file__).with_name("class_report.html")
 
@@ -117,7 +117,7 @@ def rows_of(folder, chapter):
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
         grades = {
             (submission.student.id, grade.name.removesuffix("_check")): grade
-            for submission in submissions(book, assignment)
+            for submission in book.assignment_submissions(assignment)
             for notebook in submission.notebooks
             for grade in notebook.grades
         }
@@ -134,15 +134,6 @@ def rows_of(folder, chapter):
                     row.tries.append(int(line["solved"] or line["tries"]))
                     row.with_hints += bool(line["hints"])
     return rows if handed_in else []
-
-
-def submissions(book, assignment):
-    from nbgrader.api import MissingEntry
-
-    try:
-        return list(book.find_assignment(assignment).submissions)
-    except MissingEntry:
-        return []
 
 
 def cells_of(folder, assignment):
@@ -176,7 +167,7 @@ def became(exercise, grade, cells):
     if any(output.ename == NotWritten.__name__ for output in said):
         return BLANK, ""
     named = message and all(output.ename != Unnamed.__name__ for output in said)
-    return (NAMED if named else NUMBERS), what_it_says(message)[:CHARACTERS]
+    return (NAMED if named else NUMBERS), what_it_says(message)[:MESSAGE_LIMIT]
 
 
 def what_it_says(message):

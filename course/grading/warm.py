@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 import course.grading.apart  # noqa: F401
+import tutor.evaluation  # noqa: F401
 
 torch.set_num_threads(1)  # more would not outlive a fork
 layer = nn.TransformerEncoderLayer(2, 2, 2, batch_first=True)
