@@ -147,7 +147,7 @@ def test_the_example_translates_and_knows_nothing_of_us(small):
 def test_the_names_are_those_of_chapter_11():
     page = (NOTEBOOKS / "source" / "11_inside_nn_transformer.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.startswith("| Marian | `self_attn"))
-    names = huggingface.ENCODER_LAYER
+    names = huggingface.ENCODER_PARTS
     attention, *parts = (names[part] for part in names)
     projections = [f"{attention}.{name}" for name in huggingface.PROJECTIONS.values()]
     for name in (*projections, *parts):
@@ -156,7 +156,9 @@ def test_the_names_are_those_of_chapter_11():
 
 def test_the_command_line_writes_the_card(tmp_path, capsys):
     assert main(["export", "--to", "huggingface", "--out", str(tmp_path / "out")]) == 0
-    assert {path.name for path in (tmp_path / "out").iterdir()} == set(huggingface.FILES)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == set(
+        huggingface.HUGGINGFACE_FILES
+    )
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nlibrary_name: transformers\n") and "does not know negation" in card
     mine = load_pretrained().model.state_dict()

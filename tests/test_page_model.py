@@ -20,7 +20,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from page_model import PageModel, equal, logits_difference, write_page
 
-from tutor.decoding import ALPHA, EXTRA
+from tutor.decoding import ALPHA, EXTRA_TOKENS
 from tutor.exchange import vendor
 from tutor.exchange.page import HERE, MODULES, module, program
 from tutor.models import PRETRAINED, load_pretrained, small
@@ -347,7 +347,7 @@ def test_the_scripts_are_whole_and_the_numbers_of_the_search_are_ours():
     files = {path.stem for path in HERE.glob("*.js")}
     assert files == {*MODULES, "source"}
     text = (HERE / "decoding.js").read_text("utf-8")
-    assert f"EXTRA = {EXTRA};" in text and f"ALPHA = {ALPHA};" in text
+    assert f"EXTRA = {EXTRA_TOKENS};" in text and f"ALPHA = {ALPHA};" in text
 
 
 def test_another_package_than_the_known_one_is_thrown_away(tmp_path, monkeypatch):

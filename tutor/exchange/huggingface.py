@@ -42,21 +42,25 @@ from tutor.training.checkpoint import (
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
 from tutor.translator import Translator
 
-GENERATION, TOKENIZER_CONFIG, CARD = "generation_config.json", "tokenizer_config.json", "README.md"
-FILES = (CONFIG, GENERATION, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG, CARD)
-KINDS = {  # model_type: (architecture, norm_first)
+GENERATION, TOKENIZER_CONFIG, MODEL_CARD = (
+    "generation_config.json",
+    "tokenizer_config.json",
+    "README.md",
+)
+HUGGINGFACE_FILES = (CONFIG, GENERATION, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG, MODEL_CARD)
+ARCHITECTURES = {  # model_type: (architecture, norm_first)
     "marian": ("MarianMTModel", False),
     "pegasus": ("PegasusForConditionalGeneration", True),
 }
 # Parts of a layer of ours: their names there. Chapter 11 has them in its table.
-ENCODER_LAYER = {
+ENCODER_PARTS = {
     "self_attention.attention": "self_attn",
     "self_attention.norm": "self_attn_layer_norm",
     "feed_forward.feed_forward.0": "fc1",
     "feed_forward.feed_forward.2": "fc2",
     "feed_forward.norm": "final_layer_norm",
 }
-DECODER_LAYER = ENCODER_LAYER | {
+DECODER_PARTS = ENCODER_PARTS | {
     "cross_attention.attention": "encoder_attn",
     "cross_attention.norm": "encoder_attn_layer_norm",
 }
@@ -87,7 +91,7 @@ So the same a means another search, and beams may end with another translation h
 
 
 def export(translator, folder, card=None):
-    """Write a Translator into `folder` as the FILES above, all or nothing.
+    """Write a Translator into `folder` as the HUGGINGFACE_FILES above, all or nothing.
 
     card: str, more text for the model card. Needs nothing but this package.
     Raises ValueError for a model that has no exact counterpart there and for a folder that holds
@@ -99,7 +103,7 @@ def export(translator, folder, card=None):
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
             raise ValueError(f"{name} would hold numbers that are not finite: train anew.")
-    with replaced(folder, FILES) as new:
+    with replaced(folder, HUGGINGFACE_FILES) as new:
         (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
         write_json(new / CONFIG, config_of(c))
         write_json(new / GENERATION, generation_of(c))
@@ -126,7 +130,7 @@ def export(translator, folder, card=None):
             architecture=config_of(c)["architectures"][0],
             card=f"\n{card}" if card else "",
         )
-        (new / CARD).write_text(text, encoding="utf-8", newline="\n")
+        (new / MODEL_CARD).write_text(text, encoding="utf-8", newline="\n")
 
 
 def refuse_what_differs(c):
@@ -147,10 +151,12 @@ def refuse_what_differs(c):
 
 def config_of(c):
     """Our TransformerConfig as the config.json of theirs."""
-    kind = next(kind for kind, (_, norm_first) in KINDS.items() if norm_first == c.norm_first)
+    kind = next(
+        kind for kind, (_, norm_first) in ARCHITECTURES.items() if norm_first == c.norm_first
+    )
     sizes = {"layers": c.num_layers, "attention_heads": c.num_heads, "ffn_dim": c.d_ff}
     return {
-        "architectures": [KINDS[kind][0]],
+        "architectures": [ARCHITECTURES[kind][0]],
         "model_type": kind,
         "vocab_size": c.vocab_size,
         "d_model": c.d_model,
@@ -214,7 +220,7 @@ def layout(c):
     None if it has none.
     """
     yield "embedding.weight", "model.shared.weight", False, 1  # (vocab_size, d_model)
-    for stack, names in (("encoder", ENCODER_LAYER), ("decoder", DECODER_LAYER)):
+    for stack, names in (("encoder", ENCODER_PARTS), ("decoder", DECODER_PARTS)):
         if c.norm_first:
             yield from vectors(f"{stack}.norm", f"model.{stack}.layer_norm")
         for i in range(c.num_layers):
@@ -332,10 +338,10 @@ def read_config(path):
     """The TransformerConfig that a config.json of theirs amounts to, or ValueError."""
     values = read_json(path, MAX_CONFIG)
     kind = values.get("model_type") if isinstance(values, dict) else None
-    if kind not in KINDS:
+    if kind not in ARCHITECTURES:
         raise ValueError(
             f"{path} describes no model that has a counterpart here (model_type "
-            f"{brief(repr(kind))}): only {' and '.join(KINDS)} do."
+            f"{brief(repr(kind))}): only {' and '.join(ARCHITECTURES)} do."
         )
     sizes = {}
     for ours_name, name, most in (
@@ -376,7 +382,7 @@ def read_config(path):
             )
     try:
         return TransformerConfig(
-            **sizes, dropout=values.get("dropout", 0.1), norm_first=KINDS[kind][1]
+            **sizes, dropout=values.get("dropout", 0.1), norm_first=ARCHITECTURES[kind][1]
         )
     except ValueError as error:
         raise ValueError(f"{path} describes no model: {brief(error)}") from None

@@ -10,7 +10,7 @@ import torch
 
 from tutor.language_model import LanguageModel, LanguageModelConfig
 
-KINDS = {"llama": False, "qwen3": True}  # model_type: qk_norm
+HAS_QK_NORM = {"llama": False, "qwen3": True}  # model_type: qk_norm
 LAYER = {  # ours: theirs, and whether it is turned on its side
     "self_attention.norm.weight": ("input_layernorm.weight", False),
     "self_attention.attention.W_Q": ("self_attn.q_proj.weight", True),
@@ -36,8 +36,10 @@ def config_from(theirs):
 
     Raises ValueError for another kind of model, and for an option that ours does not have.
     """
-    if theirs.model_type not in KINDS:
-        raise ValueError(f"model_type is {theirs.model_type!r}; ours reads {' and '.join(KINDS)}.")
+    if theirs.model_type not in HAS_QK_NORM:
+        raise ValueError(
+            f"model_type is {theirs.model_type!r}; ours reads {' and '.join(HAS_QK_NORM)}."
+        )
     rope, known = theirs.rope_parameters, "silu"
     missing = {
         "hidden_act": theirs.hidden_act != known,
@@ -64,7 +66,7 @@ def config_from(theirs):
         bias=False,
         num_kv_heads=theirs.num_key_value_heads,
         d_k=theirs.head_dim,
-        qk_norm=KINDS[theirs.model_type],
+        qk_norm=HAS_QK_NORM[theirs.model_type],
         rope_base=rope["rope_theta"],
         eps=theirs.rms_norm_eps,
         tied=theirs.tie_word_embeddings,
