@@ -54,6 +54,20 @@ def padded_ids(seed, N=3, S=9, T=7):
     return source_ids, target_ids
 
 
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with an export of `toy()`."""
+    huggingface.export(toy(), tmp_path / "out")
+    return tmp_path / "out"
+
+
+def assert_same_bits(found, wanted):
+    found, wanted = found.model.state_dict(), wanted.model.state_dict()
+    assert found.keys() == wanted.keys()
+    for name, tensor in wanted.items():
+        assert torch.equal(found[name], tensor), name
+
+
 @orders
 def test_logits_and_gradients_are_the_same(norm_first, tmp_path):
     translator = toy(norm_first)
@@ -85,16 +99,14 @@ def test_a_folder_read_back_has_the_same_bits(norm_first, tmp_path):
     again = huggingface.load(tmp_path / "out")
     assert torch.equal(torch.get_rng_state(), state)
     assert again.model.config == translator.model.config
-    for name, tensor in translator.model.state_dict().items():
-        assert torch.equal(again.model.state_dict()[name], tensor), name
+    assert_same_bits(again, translator)
     # and after transformers has written the folder anew, as after more training there
     opened(tmp_path / "out").save_pretrained(tmp_path / "trained")
     transformers.AutoTokenizer.from_pretrained(tmp_path / "out").save_pretrained(
         tmp_path / "trained"
     )
     third = huggingface.load(tmp_path / "trained")
-    for name, tensor in translator.model.state_dict().items():
-        assert torch.equal(third.model.state_dict()[name], tensor), name
+    assert_same_bits(third, translator)
     assert third.tokenizer.encode("A dog.") == translator.tokenizer.encode("A dog.")
 
 
@@ -161,9 +173,7 @@ def test_the_command_line_writes_the_card(tmp_path, capsys):
     )
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert card.startswith("---\nlibrary_name: transformers\n") and "does not know negation" in card
-    mine = load_pretrained().model.state_dict()
-    for name, tensor in huggingface.load(tmp_path / "out").model.state_dict().items():
-        assert torch.equal(tensor, mine[name])
+    assert_same_bits(huggingface.load(tmp_path / "out"), load_pretrained())
 
 
 @pytest.mark.parametrize(
@@ -239,36 +249,33 @@ BIAS = "model.decoder.layers.1.encoder_attn.q_proj.bias"
         (lambda folder: (folder / "tokenizer.json").write_text("{}"), "is not a tokenizer file"),
     ],
 )  # fmt: skip
-def test_bad_folders_get_one_sentence(spoil, said, tmp_path):
-    huggingface.export(toy(), tmp_path / "out")
-    spoil(tmp_path / "out")
+def test_bad_folders_get_one_sentence(spoil, said, folder):
+    spoil(folder)
     with pytest.raises((ValueError, FileNotFoundError), match=said) as caught:
-        huggingface.load(tmp_path / "out")
+        huggingface.load(folder)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 400
 
 
 def test_no_folder_and_a_folder_with_something_else(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         huggingface.load(tmp_path / "nothing")
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "diary.txt").write_text("mine")
+    (tmp_path / "diary.txt").write_text("mine")
     with pytest.raises(ValueError, match="diary.txt"):
-        huggingface.export(toy(), tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["diary.txt"]
+        huggingface.export(toy(), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["diary.txt"]
 
 
-def test_a_failure_leaves_the_last_export(tmp_path, monkeypatch):
-    huggingface.export(toy(), tmp_path / "out")
-    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+def test_a_failure_leaves_the_last_export(folder, monkeypatch):
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
 
     def fail(path, values):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(huggingface, "write_json", fail)
     with pytest.raises(OSError, match="No space left"):
-        huggingface.export(toy(norm_first=True), tmp_path / "out")
-    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
-    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+        huggingface.export(toy(norm_first=True), folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert [path.name for path in folder.parent.iterdir()] == ["out"]
 
 
 def test_an_order_of_the_columns_changes_nothing():
