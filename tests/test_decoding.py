@@ -338,7 +338,7 @@ SHARES = torch.tensor([[0.5, 0.25, 0.125, 0.125], [0.75, 0.125, 0.125, 0.0]])
         ({"top_p": 0.8, "min_p": 0.3}, [2, 1]),
     ],
 )  # fmt: skip
-def test_the_first_tokens_are_kept_that_have_enough_or_come_near_the_first(rule, kept):
+def test_top_p_and_min_p_keep_the_first_tokens(rule, kept):
     wanted = torch.arange(4) < torch.tensor(kept)[:, None]
     assert tokens_to_keep(SHARES, **rule).equal(wanted)
 

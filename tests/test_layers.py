@@ -119,27 +119,6 @@ def test_whole_model_equals_nn_transformer(norm_first, positions, size):
 # ---- the two orders of LayerNorm, and dropout
 
 
-@pytest.mark.parametrize("kind", ["attention", "feed forward"])
-def test_the_order_of_norm_and_residual(kind):
-    (X,) = random_tensors(0, (2, 3, 6))
-
-    def silent(norm_first):
-        """A sub-layer whose own work comes to nothing."""
-        if kind == "attention":
-            layer = AttentionSubLayer(6, 2, norm_first=norm_first).double().eval()
-            last = [layer.attention.W_O]
-        else:
-            layer = FeedForwardSubLayer(6, 8, norm_first=norm_first).double().eval()
-            last = layer.feed_forward[2].parameters()
-        for p in last:
-            nn.init.zeros_(p)
-        return layer
-
-    assert silent(norm_first=True)(X).equal(X)
-    Y = silent(norm_first=False)(X)
-    assert_equal(Y, nn.functional.layer_norm(X, (6,)))
-
-
 def test_pre_norm_stacks_end_with_a_norm_and_post_norm_ones_need_none():
     for norm_first in (False, True):
         model = Transformer(TransformerConfig(9, 12, 3, 8, 2, norm_first=norm_first)).eval()
@@ -150,12 +129,6 @@ def test_pre_norm_stacks_end_with_a_norm_and_post_norm_ones_need_none():
             torch.testing.assert_close(
                 X.var(-1, correction=0), torch.ones(X.shape[:2]), rtol=0, atol=1e-3
             )
-
-
-def test_memory_is_not_normalised_again():
-    layer = randomize(AttentionSubLayer(6, 2, dropout=0, norm_first=True))
-    X, memory = random_tensors(0, (2, 3, 6), (2, 4, 6))
-    assert_equal(layer(X, memory), X + layer.attention(layer.norm(X), memory))
 
 
 def test_dropout_falls_on_each_sub_layers_work_and_on_the_embedding():
