@@ -221,7 +221,7 @@ WITHOUT_SCALE = nn.LayerNorm(12, elementwise_affine=False)
         (MultiHeadAttention(12, 2, d_v=3), ValueError, "and 6 with d_v=3"),
         (small_model(d_k=5), ValueError, "d_model=12.*15 columns with d_k=5"),
         (AttentionSubLayer(12, 2), TypeError, "no module.*AttentionSubLayer"),
-        (nn.Transformer(12, 2, 1, 1, 7), TypeError, "for a Transformer"),
+        (nn.Transformer(12, 2, 1, 1, 7, batch_first=True), TypeError, "for a Transformer"),
     ],
 )
 def test_what_pytorch_has_no_place_for_is_named(ours, kind, words):
@@ -232,7 +232,7 @@ def test_what_pytorch_has_no_place_for_is_named(ours, kind, words):
 @pytest.mark.parametrize(
     ("theirs", "kind", "words"),
     [
-        (nn.Transformer(12, 2, 1, 1, 7), TypeError, "PyTorchTransformer"),
+        (nn.Transformer(12, 2, 1, 1, 7, batch_first=True), TypeError, "PyTorchTransformer"),
         (Encoder(1, 12, 2, 7), TypeError, "no module for a Encoder"),
         (encoder_layer(ones="in_proj_bias"), ValueError, "biases that are not zero"),
         (encoder_layer(ones="out_proj.bias"), ValueError, "biases that are not zero"),
