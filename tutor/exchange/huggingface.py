@@ -65,6 +65,12 @@ DECODER_PARTS = ENCODER_PARTS | {
     "cross_attention.norm": "encoder_attn_layer_norm",
 }
 PROJECTIONS = {"W_Q": "q_proj", "W_K": "k_proj", "W_V": "v_proj", "W_O": "out_proj"}
+SPECIAL_IDS = {
+    "decoder_start_token_id": BOS,
+    "pad_token_id": PAD,
+    "bos_token_id": BOS,
+    "eos_token_id": EOS,
+}
 CARD_TEXT = """\
 ---
 library_name: transformers
@@ -169,10 +175,7 @@ def config_of(c):
         "scale_embedding": True,
         "tie_word_embeddings": True,
         "is_encoder_decoder": True,
-        "decoder_start_token_id": BOS,
-        "pad_token_id": PAD,
-        "bos_token_id": BOS,
-        "eos_token_id": EOS,
+        **SPECIAL_IDS,
         "forced_eos_token_id": None,
         "dtype": "float32",
     }
@@ -181,10 +184,7 @@ def config_of(c):
 def generation_of(c):
     """What `generate` does unless it is told otherwise: greedy search, as ours."""
     return {
-        "decoder_start_token_id": BOS,
-        "pad_token_id": PAD,
-        "bos_token_id": BOS,
-        "eos_token_id": EOS,
+        **SPECIAL_IDS,
         "suppress_tokens": [PAD, UNK, BOS],  # never written
         "max_length": c.max_len + 1,  # [BOS] counts there
         "num_beams": 1,
@@ -245,8 +245,7 @@ def vectors(mine, theirs):
 
 def biases(c):
     """The names of the biases of attention there, which ours has not."""
-    names = (theirs for _, theirs, turned, _ in layout(c) if turned)
-    return [name.replace(".weight", ".bias") for name in names]
+    return [name.replace(".weight", ".bias") for _, name, turned, _ in layout(c) if turned]
 
 
 def to_theirs(model):

@@ -88,6 +88,11 @@ def names_of(model):
     return found
 
 
+def copied(tensor, turned):
+    """A copy of a tensor, or of its transpose."""
+    return (tensor.T if turned else tensor).clone(memory_format=torch.contiguous_format)
+
+
 def from_llama(config, weights):
     """A LanguageModel from their configuration and state dict, in the weights' dtype, eval mode.
 
@@ -101,12 +106,7 @@ def from_llama(config, weights):
     left = weights.keys() - wanted - ({REST["output.weight"]} if ours.tied else set())
     if wrong := sorted(left) + sorted(wanted - weights.keys()):
         raise ValueError(f"These weights are left over or missing: {', '.join(wrong)}.")
-    state = {
-        name: (weights[theirs].T if turned else weights[theirs]).clone(
-            memory_format=torch.contiguous_format
-        )
-        for name, (theirs, turned) in names.items()
-    }
+    state = {name: copied(weights[theirs], turned) for name, (theirs, turned) in names.items()}
     model.load_state_dict(state, assign=True)
     return model.requires_grad_().eval()
 
@@ -114,12 +114,7 @@ def from_llama(config, weights):
 def to_llama(model):
     """Our model's weights as a state dict for theirs."""
     state = model.state_dict()
-    theirs = {
-        name: (state[ours].T if turned else state[ours]).clone(
-            memory_format=torch.contiguous_format
-        )
-        for ours, (name, turned) in names_of(model).items()
-    }
+    theirs = {name: copied(state[ours], turned) for ours, (name, turned) in names_of(model).items()}
     if model.config.tied:
         theirs[REST["output.weight"]] = theirs[REST["embedding.weight"]]
     return theirs

@@ -61,6 +61,17 @@ def show(figure, caption, alt, varies=None):
     )
 
 
+def row_of_axes(count, width, height, **options):
+    """A figure of width x height inches with axes side by side: (figure, array of `count` axes).
+
+    options: those of `plt.subplots`.
+    """
+    figure, axes = plt.subplots(
+        1, count, squeeze=False, figsize=(width, height), layout="constrained", **options
+    )
+    return figure, axes[0]
+
+
 def despine(*axes, **sides):
     """seaborn.despine. Loading seaborn takes a second, which a page without such figures saves."""
     import seaborn
