@@ -262,6 +262,8 @@ def test_the_reader_is_warned_of_unknown_characters(translator):
     assert view.message == ""
     again = recording()._replace(source=["[UNK]", "s1", "[UNK]", "s3", "[EOS]"])
     assert AttentionView(again).message.startswith("2 of its 4 tokens are unknown")
+    third = recording(S=4)._replace(source=["[UNK]", "s1", "s2", "[EOS]"])
+    assert AttentionView(third).message.startswith("1 of its 3 tokens are unknown")
 
 
 def test_the_matrices_shown_are_those_that_made_the_translation(translator):
