@@ -134,21 +134,31 @@ def assert_equal(actual, expected):
     torch.testing.assert_close(actual, expected, rtol=1e-9, atol=1e-10)
 
 
-def assert_same(run, their_run, inputs=(), modules=None):
-    """Same output and gradients: of the inputs and, with modules=(ours, theirs), of all weights."""
+def both(run, their_run, inputs=(), modules=None):
+    """What has to be equal: the pair of the outputs, and a list of pairs of gradients.
+
+    Of the inputs and, with modules=(ours, theirs), of all weights.
+    """
     Y, gradients = output_and_gradients(run, inputs)
     their_Y, their_gradients = output_and_gradients(their_run, inputs)
-    assert_equal(Y, their_Y)
-    assert_equal(gradients, their_gradients)
+    pairs = list(zip(gradients, their_gradients, strict=True))
     if modules:
         ours, theirs = modules
         expected = copy.deepcopy(ours)  # gradients in the place of the weights
         for p, q in zip(expected.parameters(), ours.parameters(), strict=True):
             p.data = q.grad
-        trained = [p for p in theirs.parameters() if p.requires_grad]
-        pairs = zip(to_pytorch(expected).parameters(), theirs.parameters(), strict=True)
-        assert_equal([p.data for p, q in pairs if q.requires_grad], [q.grad for q in trained])
-        assert sum(map(torch.numel, trained)) == sum(map(torch.numel, ours.parameters()))
+        weights = zip(to_pytorch(expected).parameters(), theirs.parameters(), strict=True)
+        trained = [(p.data, q.grad) for p, q in weights if q.requires_grad]
+        assert sum(q.numel() for _, q in trained) == sum(map(torch.numel, ours.parameters()))
+        pairs += trained
+    return (Y, their_Y), pairs
+
+
+def assert_same(*args):
+    """Same output and gradients; see `both`."""
+    outputs, gradients = both(*args)
+    for actual, expected in (outputs, *gradients):
+        assert_equal(actual, expected)
 
 
 # The places of the small model, and their heads, as `tutor.trace` names them.

@@ -15,7 +15,14 @@ import torch
 from onnxruntime import InferenceSession
 
 from tutor import Transformer, TransformerConfig, Translator, load_pretrained
-from tutor.exchange.onnx import ABOUT, ENCODER, FILES, STEP, TOKENIZER, export
+from tutor.exchange.onnx import (
+    ENCODER_FILE,
+    ONNX_FILES,
+    SETTINGS_FILE,
+    STEP_FILE,
+    TOKENIZER_FILE,
+    export,
+)
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import BOS, EOS, Tokenizer
 
@@ -137,7 +144,7 @@ def test_logits_of_any_number_of_sentences_and_any_length(request, which, N, S, 
     with torch.no_grad():
         expected = model(source_ids, target_ids)  # (N, T, vocab_size)
 
-    encoder, step = (InferenceSession(folder / name) for name in (ENCODER, STEP))
+    encoder, step = (InferenceSession(folder / name) for name in (ENCODER_FILE, STEP_FILE))
     feed = {"source_ids": source_ids.numpy()}
     feed["memory_K"], feed["memory_V"] = encoder.run(["memory_K", "memory_V"], feed)
     for name, d in (("past_K", attention.d_k), ("past_V", attention.d_v)):
@@ -159,7 +166,7 @@ def test_the_graphs_name_their_free_sizes(request, which):
     def kept(size, d):
         return [c.num_layers, "N", c.num_heads, size, d]
 
-    encoder, step = (InferenceSession(folder / name) for name in (ENCODER, STEP))
+    encoder, step = (InferenceSession(folder / name) for name in (ENCODER_FILE, STEP_FILE))
     memory = {"memory_K": kept("S", d_k), "memory_V": kept("S", d_v)}
     assert {x.name: x.shape for x in encoder.get_inputs()} == {"source_ids": ["N", "S"]}
     assert {x.name: x.shape for x in encoder.get_outputs()} == memory
@@ -174,17 +181,19 @@ def test_the_graphs_name_their_free_sizes(request, which):
 
 def test_the_files_are_small_and_complete(shipped, tmp_path):
     translator, folder = shipped
-    assert {path.name for path in folder.iterdir()} == set(FILES)  # no weights beside the graphs
+    assert {path.name for path in folder.iterdir()} == set(
+        ONNX_FILES
+    )  # no weights beside the graphs
     sizes = {path.name: path.stat().st_size for path in folder.iterdir()}
     assert sum(sizes.values()) < 16_000_000
-    translator.tokenizer.save(tmp_path / TOKENIZER)
-    assert (folder / TOKENIZER).read_bytes() == (tmp_path / TOKENIZER).read_bytes()
-    assert json.loads((folder / ABOUT).read_text(encoding="utf-8")) == {
+    translator.tokenizer.save(tmp_path / TOKENIZER_FILE)
+    assert (folder / TOKENIZER_FILE).read_bytes() == (tmp_path / TOKENIZER_FILE).read_bytes()
+    assert json.loads((folder / SETTINGS_FILE).read_text(encoding="utf-8")) == {
         "format_version": 1, "prefix": " ", "pad": 0, "bos": 2, "eos": 3,
         "never_written": [0, 1, 2], "max_len": 256, "extra": 50,
         "vocab_size": 4000, "num_layers": 4, "num_heads": 4, "d_k": 32, "d_v": 32,
     }  # fmt: skip
-    for name in (ENCODER, STEP):
+    for name in (ENCODER_FILE, STEP_FILE):
         graph = (folder / name).read_bytes()
         assert b".py" not in graph and str(ROOT).encode() not in graph
 
@@ -193,9 +202,9 @@ def test_the_same_model_gives_the_same_bytes_and_stays_as_it_was(toy, tmp_path):
     translator, folder = toy
     before = {name: tensor.clone() for name, tensor in translator.model.state_dict().items()}
     state = torch.get_rng_state()
-    (tmp_path / STEP).write_text("an older export")
+    (tmp_path / STEP_FILE).write_text("an older export")
     export(translator, tmp_path)
-    for name in FILES:
+    for name in ONNX_FILES:
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
     assert torch.equal(torch.get_rng_state(), state)
     assert all(module.training for module in translator.model.modules())
@@ -229,10 +238,10 @@ def test_a_full_disk_leaves_the_last_export(toy, tmp_path, monkeypatch):
     def save(path):
         raise OSError(28, "No space left on device")
 
-    (tmp_path / STEP).write_text("an older export")
+    (tmp_path / STEP_FILE).write_text("an older export")
     monkeypatch.setattr("tutor.exchange.onnx.to_onnx", lambda *_: b"graph")  # takes its time
     monkeypatch.setattr(toy[0].tokenizer, "save", save)
     with pytest.raises(OSError, match=r"\(No space left on device\): free room, or choose"):
         export(toy[0], tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == [STEP]
-    assert (tmp_path / STEP).read_text() == "an older export"
+    assert [path.name for path in tmp_path.iterdir()] == [STEP_FILE]
+    assert (tmp_path / STEP_FILE).read_text() == "an older export"

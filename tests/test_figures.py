@@ -38,11 +38,11 @@ def test_contrast():
 
 
 def test_colours_of_figures():
-    grounds = (page.PAPER, page.DARK_PAPER)
+    grounds = (page.PAPER_COLOUR, page.DARK_PAPER)
     for colour in page.COLOURS:  # lines and bars, on both pages
         assert min(contrast(colour, ground) for ground in grounds) >= 3, colour
     assert contrast(page.DARK_LINE, page.DARK_PAPER) >= 3
-    for fill in (page.PAPER, page.SEEN):
+    for fill in (page.PAPER_COLOUR, page.SEEN):
         assert contrast(page.INK, fill) >= 4.5
         assert contrast(page.DARK_TEXT[page.INK], page.DARK_FILL[fill]) >= 4.5
     for hidden in (page.HIDDEN, page.DARK_FILL[page.HIDDEN]):  # with a white cross

@@ -10,7 +10,6 @@ from pytorch_twins import (
     assert_equal,
     assert_same,
     random_ids,
-    random_mask,
     random_tensors,
     randomize,
     sizes,
@@ -20,7 +19,6 @@ from torch import nn
 
 from tutor import (
     AttentionSubLayer,
-    Decoder,
     Encoder,
     MultiHeadAttention,
     TransformerConfig,
@@ -58,35 +56,7 @@ def assert_same_states(a, b):
     assert a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
 
 
-# ---- equal results; attention, layers and the whole model: test_attention.py, test_layers.py
-
-
-@both_orders
-@given(sizes())
-@few
-def test_stacks_equal_pytorchs(norm_first, size):
-    N, T, S, h, d_model, seed = size
-    source, target = random_ids(seed, N, S, 9), random_ids(seed + 1, N, T, 9)
-    X, memory = random_tensors(seed, (N, T, d_model), (N, S, d_model))
-    encoder = randomize(Encoder(2, d_model, h, 7, dropout=0, norm_first=norm_first), seed)
-    decoder = randomize(Decoder(2, d_model, h, 7, dropout=0, norm_first=norm_first), seed)
-    theirs, mask = to_pytorch(encoder), random_mask(seed, S, S).fill_diagonal_(False)
-    mask[:, 0] = False  # the first key is never padding, so no row is empty
-    assert_same(
-        lambda X: encoder(X, mask | padding_mask(source)),
-        lambda X: theirs(X, mask, source == PAD),
-        [memory],
-        (encoder, theirs),
-    )
-    theirs = to_pytorch(decoder)
-    assert_same(
-        lambda X, M: decoder(X, M, causal_mask(T) | padding_mask(target), padding_mask(source)),
-        lambda X, M: theirs(
-            X, M, causal_mask(T), None, target == PAD, memory_key_padding_mask=source == PAD
-        ),
-        [X, memory],
-        (decoder, theirs),
-    )
+# ---- equal results; those of to_pytorch: test_attention.py, test_layers.py
 
 
 @both_orders
@@ -222,16 +192,17 @@ def test_the_shipped_model_translates_the_same_inside_nn_transformer():
 # ---- what cannot be converted
 
 
-def changed(module, **changes):
-    for name, value in changes.items():
-        module.set_submodule(name, value) if "." in name else setattr(module, name, value)
-    return module
-
-
-def with_bias(of):
-    layer = nn.TransformerEncoderLayer(**SIZES)
-    nn.init.ones_(of(layer.self_attn))
+def encoder_layer(norm1=None, ones=None, **options):
+    """One of PyTorch's, with another first norm, or with ones in a parameter of its attention."""
+    layer = nn.TransformerEncoderLayer(**SIZES, **options)
+    layer.norm1 = norm1 or layer.norm1
+    if ones:
+        nn.init.ones_(layer.self_attn.get_parameter(ones))
     return layer
+
+
+def attention(**options):
+    return nn.MultiheadAttention(12, 2, **options)
 
 
 def around(config=(), **options):
@@ -240,75 +211,63 @@ def around(config=(), **options):
     return PyTorchTransformer(TransformerConfig(**defaults | dict(config)), inside)
 
 
+WITHOUT_SCALE = nn.LayerNorm(12, elementwise_affine=False)
+
+
 @pytest.mark.parametrize(
-    ("call", "kind", "words"),
+    ("ours", "kind", "words"),
     [
-        (lambda: to_pytorch(MultiHeadAttention(12, 2, d_k=3)), ValueError, "6 columns with d_k=3"),
-        (lambda: to_pytorch(MultiHeadAttention(12, 2, d_v=3)), ValueError, "and 6 with d_v=3"),
-        (lambda: to_pytorch(small_model(d_k=5)), ValueError, "d_model=12.*15 columns with d_k=5"),
-        (lambda: to_pytorch(AttentionSubLayer(12, 2)), TypeError, "no module.*AttentionSubLayer"),
-        (lambda: to_pytorch(nn.Transformer(12, 2, 1, 1, 7)), TypeError, "for a Transformer"),
-        (lambda: from_pytorch(nn.Transformer(12, 2, 1, 1, 7)), TypeError, "PyTorchTransformer"),
-        (lambda: from_pytorch(Encoder(1, 12, 2, 7)), TypeError, "no module for a Encoder"),
-        (
-            lambda: from_pytorch(with_bias(lambda attention: attention.in_proj_bias)),
-            ValueError,
-            "biases that are not zero",
-        ),
-        (
-            lambda: from_pytorch(with_bias(lambda attention: attention.out_proj.bias)),
-            ValueError,
-            "biases that are not zero",
-        ),
-        (lambda: from_pytorch(nn.MultiheadAttention(12, 2, kdim=5)), ValueError, "kdim, vdim"),
-        (
-            lambda: from_pytorch(nn.MultiheadAttention(12, 2, add_bias_kv=True)),
-            ValueError,
-            "add_bias_kv",
-        ),
-        (
-            lambda: from_pytorch(nn.MultiheadAttention(12, 2, add_zero_attn=True)),
-            ValueError,
-            "add_zero_attn",
-        ),
-        (
-            lambda: from_pytorch(nn.TransformerEncoderLayer(**SIZES, activation="gelu")),
-            ValueError,
-            "has a ReLU, but.*gelu",
-        ),
-        (
-            lambda: from_pytorch(nn.TransformerDecoderLayer(**SIZES, layer_norm_eps=1e-6)),
-            ValueError,
-            "eps=1e-05, not.*eps=1e-06",
-        ),
-        (
-            lambda: from_pytorch(
-                changed(
-                    nn.TransformerEncoderLayer(**SIZES),
-                    norm1=nn.LayerNorm(12, elementwise_affine=False),
-                )
-            ),
-            ValueError,
-            "elementwise_affine=False",
-        ),
-        (
-            lambda: from_pytorch(
-                changed(nn.TransformerEncoderLayer(**SIZES), norm1=nn.RMSNorm(12))
-            ),
-            TypeError,
-            "no module for a RMSNorm",
-        ),
-        (lambda: around(batch_first=False), ValueError, "batch_first=True"),
-        (lambda: from_pytorch(around({"num_heads": 3})), ValueError, r"\(12, 3, .*\(12, 2, "),
-        (lambda: from_pytorch(around({"d_ff": 8})), ValueError, r"\(12, 2, 8.*\(12, 2, 7"),
-        (lambda: from_pytorch(around({"num_layers": 3})), ValueError, "3 layers.* has 2 with"),
-        (lambda: from_pytorch(around({"dropout": 0.2})), ValueError, r"0.2, True.*0.1, True"),
-        (lambda: from_pytorch(around({"norm_first": False})), ValueError, "False.*True"),
+        (MultiHeadAttention(12, 2, d_k=3), ValueError, "6 columns with d_k=3"),
+        (MultiHeadAttention(12, 2, d_v=3), ValueError, "and 6 with d_v=3"),
+        (small_model(d_k=5), ValueError, "d_model=12.*15 columns with d_k=5"),
+        (AttentionSubLayer(12, 2), TypeError, "no module.*AttentionSubLayer"),
+        (nn.Transformer(12, 2, 1, 1, 7, batch_first=True), TypeError, "for a Transformer"),
     ],
 )
-def test_what_cannot_be_converted_is_named(call, kind, words):
+def test_what_pytorch_has_no_place_for_is_named(ours, kind, words):
     with pytest.raises(kind, match=words):
-        call()
+        to_pytorch(ours)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "kind", "words"),
+    [
+        (nn.Transformer(12, 2, 1, 1, 7, batch_first=True), TypeError, "PyTorchTransformer"),
+        (Encoder(1, 12, 2, 7), TypeError, "no module for a Encoder"),
+        (encoder_layer(ones="in_proj_bias"), ValueError, "biases that are not zero"),
+        (encoder_layer(ones="out_proj.bias"), ValueError, "biases that are not zero"),
+        (attention(kdim=5), ValueError, "kdim, vdim"),
+        (attention(add_bias_kv=True), ValueError, "add_bias_kv"),
+        (attention(add_zero_attn=True), ValueError, "add_zero_attn"),
+        (encoder_layer(activation="gelu"), ValueError, "has a ReLU, but.*gelu"),
+        (encoder_layer(layer_norm_eps=1e-6), ValueError, "eps=1e-05, not.*eps=1e-06"),
+        (encoder_layer(norm1=WITHOUT_SCALE), ValueError, "elementwise_affine=False"),
+        (encoder_layer(norm1=nn.RMSNorm(12)), TypeError, "no module for a RMSNorm"),
+    ],
+)
+def test_what_cannot_be_converted_is_named(theirs, kind, words):
+    with pytest.raises(kind, match=words):
+        from_pytorch(theirs)
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"num_heads": 3}, r"\(12, 3, .*\(12, 2, "),
+        ({"d_ff": 8}, r"\(12, 2, 8.*\(12, 2, 7"),
+        ({"num_layers": 3}, "3 layers.* has 2 with"),
+        ({"dropout": 0.2}, r"0.2, True.*0.1, True"),
+        ({"norm_first": False}, "False.*True"),
+    ],
+)
+def test_stacks_that_are_not_as_the_configuration_says_are_named(config, words):
+    with pytest.raises(ValueError, match=words):
+        from_pytorch(around(config))
+
+
+def test_a_transformer_that_is_not_batch_first_is_refused():
+    with pytest.raises(ValueError, match="batch_first=True"):
+        around(batch_first=False)
 
 
 @both_orders

@@ -18,6 +18,9 @@ transformers = pytest.importorskip("transformers")
 
 PAGE = NOTEBOOKS / "source" / "11_inside_nn_transformer.md"
 N, S, T, D_MODEL, HEADS, D_FF, LAYERS, WORDS = 2, 6, 5, 16, 2, 24, 2, 30
+SIZES = dict(
+    hidden_size=D_MODEL, num_hidden_layers=LAYERS, num_attention_heads=HEADS, intermediate_size=D_FF
+)  # fmt: skip
 
 
 def names(model):
@@ -26,9 +29,11 @@ def names(model):
     return [re.findall(r"`([^`]+)`", cell) for cell in row[1].split("|")]
 
 
-def random(model):
-    """The model with noise on every parameter, in double precision, eval mode."""
+def random(kind, **sizes):
+    """Their model of a kind, with noise on every parameter, in double precision, eval mode."""
     torch.manual_seed(0)
+    config = getattr(transformers, f"{kind}Config")(vocab_size=WORDS, **sizes)
+    model = getattr(transformers, f"{kind}Model")(config)
     with torch.no_grad():
         for p in model.parameters():
             p.add_(torch.randn_like(p) / 3)
@@ -69,11 +74,8 @@ def load(layer, theirs, row, kept="(out, in)", cross=None):
 
 
 def encoder_layer(**options):
-    return (
-        nn.TransformerEncoderLayer(D_MODEL, HEADS, D_FF, batch_first=True, **options)
-        .double()
-        .eval()
-    )
+    layer = nn.TransformerEncoderLayer(D_MODEL, HEADS, D_FF, batch_first=True, **options)
+    return layer.double().eval()
 
 
 def ids(length=S):
@@ -86,15 +88,7 @@ def attention_mask(length=S):
 
 
 def test_bert():
-    model = random(
-        transformers.BertModel(
-            transformers.BertConfig(
-                vocab_size=WORDS, hidden_size=D_MODEL, num_hidden_layers=LAYERS,
-                num_attention_heads=HEADS, intermediate_size=D_FF,
-            ),
-            add_pooling_layer=False,
-        )
-    )  # fmt: skip
+    model = random("Bert", **SIZES)
     X, keep = model.embeddings(ids()), attention_mask()
     for theirs in model.encoder.layer:
         eps = theirs.output.LayerNorm.eps
@@ -107,14 +101,10 @@ def test_bert():
 
 def test_marian():
     model = random(
-        transformers.MarianModel(
-            transformers.MarianConfig(
-                vocab_size=WORDS, d_model=D_MODEL, encoder_layers=LAYERS, decoder_layers=LAYERS,
-                encoder_attention_heads=HEADS, decoder_attention_heads=HEADS, encoder_ffn_dim=D_FF,
-                decoder_ffn_dim=D_FF, max_position_embeddings=20, pad_token_id=0, eos_token_id=1,
-                decoder_start_token_id=2, activation_function="relu", scale_embedding=True,
-            )
-        )
+        "Marian", d_model=D_MODEL, encoder_layers=LAYERS, decoder_layers=LAYERS,
+        encoder_attention_heads=HEADS, decoder_attention_heads=HEADS, encoder_ffn_dim=D_FF,
+        decoder_ffn_dim=D_FF, max_position_embeddings=20, pad_token_id=0, eos_token_id=1,
+        decoder_start_token_id=2, activation_function="relu", scale_embedding=True,
     )  # fmt: skip
     box = nn.Transformer(D_MODEL, HEADS, LAYERS, LAYERS, D_FF, batch_first=True).double().eval()
     box.encoder.norm = box.decoder.norm = None
@@ -139,12 +129,8 @@ def test_marian():
 
 def test_gpt2():
     model = random(
-        transformers.GPT2Model(
-            transformers.GPT2Config(
-                vocab_size=WORDS, n_positions=20, n_embd=D_MODEL, n_layer=LAYERS, n_head=HEADS,
-                n_inner=D_FF, bos_token_id=1, eos_token_id=1,
-            )
-        )
+        "GPT2", n_positions=20, n_embd=D_MODEL, n_layer=LAYERS, n_head=HEADS, n_inner=D_FF,
+        bos_token_id=1, eos_token_id=1,
     )  # fmt: skip
     X = model.wte(ids()) + model.wpe(torch.arange(S))
     keep = attention_mask()
@@ -164,14 +150,7 @@ def test_gpt2():
 
 def test_llama():
     """At place 0 nothing is rotated; norms and feed-forward have no place in PyTorch's layer."""
-    model = random(
-        transformers.LlamaModel(
-            transformers.LlamaConfig(
-                vocab_size=WORDS, hidden_size=D_MODEL, num_hidden_layers=LAYERS,
-                num_attention_heads=HEADS, intermediate_size=D_FF, max_position_embeddings=20,
-            )
-        )
-    )  # fmt: skip
+    model = random("Llama", max_position_embeddings=20, **SIZES)
     X, eps = model.embed_tokens(ids()), model.config.rms_norm_eps
     future, keep = torch.ones(S, S, dtype=torch.bool).triu(1), attention_mask()
 

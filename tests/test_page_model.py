@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from page_model import PageModel, equal, logits_difference, write_page
 from site_walk import Quiet
 
-from tutor.decoding import ALPHA, EXTRA
+from tutor.decoding import ALPHA, EXTRA_TOKENS
 from tutor.exchange import page as page_package
 from tutor.exchange.page import program
 from tutor.models import PRETRAINED, load_pretrained, small
@@ -335,4 +335,4 @@ def test_the_page_stays_usable_while_the_model_works(page):
 
 def test_the_numbers_of_the_search_are_ours():
     text = (MODULES / "decoding.js").read_text("utf-8")
-    assert f"EXTRA = {EXTRA};" in text and f"ALPHA = {ALPHA};" in text
+    assert f"EXTRA = {EXTRA_TOKENS};" in text and f"ALPHA = {ALPHA};" in text

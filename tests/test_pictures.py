@@ -63,7 +63,7 @@ def shown(monkeypatch):
     draw = figures.page.as_png
 
     def once(figure, ground):  # the dark one is not looked at, and takes as long
-        if ground == figures.page.PAPER:
+        if ground == figures.page.PAPER_COLOUR:
             once.drawn = draw(figure, ground)
         return once.drawn
 

@@ -45,7 +45,7 @@ def test_a_translation_does_not_depend_on_its_neighbours(toy, texts):
 
 
 def test_many_texts_keep_their_order(toy):
-    texts = [str(i) for i in range(translator.BATCH)]
+    texts = [str(i) for i in range(translator.MAX_BATCH_SENTENCES)]
     texts += ["longer " + text for text in reversed(texts)]
     alone = {i: toy.translate([texts[i]])[0] for i in (0, 1, 100, 127, 128, 255)}
     assert len(set(alone.values())) > 1

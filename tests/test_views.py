@@ -20,10 +20,10 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from course.site import alive
-from tutor import Recording, beam_search, load_pretrained, record_attention
+from tutor import Recording, beam_search, load_pretrained
 from tutor.attention import compute_attention_matrix, slice_vertically
 from tutor.decoding import Pool, best_of, grow, length_penalty, most_probable
-from tutor.text.tokenizer import BOS, EOS
+from tutor.text.tokenizer import EOS
 from tutor.views import (
     AttentionView,
     BeamView,
@@ -206,13 +206,6 @@ def test_shares_of_length_are_a_kind_of_their_own():
     assert view.picture() != first and view.A.equal(given_.attention["cross"][1][1])
 
 
-def test_a_kind_without_layers_is_left_out():
-    view = AttentionView(recording(sizes={"encoder": (2, 3)}), kind="encoder")
-    assert list(view.facts["shapes"]) == ["encoder"]
-    with pytest.raises(ValueError, match="no 'cross' attention here, only: encoder"):
-        AttentionView(recording(sizes={"encoder": (2, 3)}))
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -221,6 +214,7 @@ def test_a_kind_without_layers_is_left_out():
         ({"kind": "Cross"}, "only: encoder, decoder, cross"),
         ({"alignment": {(0, 4)}}, r"link \(0, 4\) leads nowhere: there are 5 source and 4 target"),
         ({"recording": recording()._replace(source=["a"])}, r"must be \(heads, 1, 1\)"),
+        ({"recording": recording(sizes={"encoder": (2, 3)})}, "no 'cross' .* here, only: encoder"),
         ({"recording": recording(sizes={})}, "holds no attention matrix"),
     ],
 )
@@ -229,12 +223,14 @@ def test_what_does_not_fit_is_said(arguments, words):
         AttentionView(**{"recording": recording(), **arguments})
 
 
-def test_own_sentence_and_its_errors():
+def test_own_sentence_its_warnings_and_its_errors():
     def run(text):
         if text == "bad":
             raise RuntimeError("The model has a headache.\nAnd a long story.")
         if text == "odd":
             return recording()._replace(target=["a"])
+        if text == "long":
+            warnings.warn("It was cut.", stacklevel=2)
         return recording(S=len(text))
 
     view = AttentionView(recording(), run=run, layer=1, alignment={(0, 0)})
@@ -251,18 +247,10 @@ def test_own_sentence_and_its_errors():
         view.ask(text)
         assert view.message.endswith(message) and view.answers == count + 1
         assert view.get_state(["facts", "weights"]) == before
+    view.ask("long")
+    assert view.message == "It was cut." and view.A.shape == (4, 4)
     view.ask("again")
     assert view.message == "" and view.A.shape == (4, 5)
-
-
-def test_the_reader_hears_of_warnings():
-    def run(text):
-        warnings.warn("It was cut.", stacklevel=2)
-        return recording(S=3)
-
-    view = AttentionView(recording(), run=run)
-    view.ask("a very long text")
-    assert view.message == "It was cut." and view.facts["shapes"]["encoder"][2] == 3
 
 
 def test_the_reader_is_warned_of_unknown_characters(translator):
@@ -274,21 +262,19 @@ def test_the_reader_is_warned_of_unknown_characters(translator):
     assert view.message == ""
     again = recording()._replace(source=["[UNK]", "s1", "[UNK]", "s3", "[EOS]"])
     assert AttentionView(again).message.startswith("2 of its 4 tokens are unknown")
+    third = recording(S=4)._replace(source=["[UNK]", "s1", "s2", "[EOS]"])
+    assert AttentionView(third).message.startswith("1 of its 3 tokens are unknown")
 
 
 def test_the_matrices_shown_are_those_that_made_the_translation(translator):
     view = AttentionView(translator.record("A dog."), run=translator.record)
     text = "Two dogs are running on the beach."
     view.ask(text)
-    assert view.facts["translation"] == translator.translate([text])[0]
-    [source] = translator.encode([text])
-    target = translator.tokenizer.encode(view.facts["translation"])
-    with torch.no_grad(), record_attention(translator.model.eval()) as attention:
-        translator.model(torch.tensor([source]), torch.tensor([[BOS, *target]]))
-    shown = matrices(view.get_state())
-    assert set(shown) == {*attention, "length"}  # which test_translator compares
-    for kind, layers in attention.items():
-        assert_close(shown[kind], torch.cat(layers))
+    recorded, shown = translator.record(text), matrices(view.get_state())  # see test_translator.py
+    assert view.facts["translation"] == recorded.translation
+    assert set(shown) == set(recorded.attention) == set(ALL_SIZES)
+    for kind, layers in recorded.attention.items():
+        assert_close(shown[kind], torch.stack(layers))
 
 
 def test_a_view_adds_little_to_a_notebook():

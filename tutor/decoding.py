@@ -11,7 +11,7 @@ from tutor.cache import Cache
 from tutor.ensemble import CacheOfSeveral, Ensemble
 from tutor.text.tokenizer import BOS, EOS
 
-EXTRA = 50  # tokens that a translation may be longer than its source (Vaswani et al., section 6.1)
+EXTRA_TOKENS = 50  # that a translation may be longer than its source (Vaswani et al., section 6.1)
 ALPHA = 1.4  # strength of the length penalty; the best of 0 to 1.8 on Multi30k, validation split
 
 
@@ -45,7 +45,7 @@ def limits(model, source_ids, max_len):
     if max_len is not None and max_len < 1:
         raise ValueError(f"max_len must be at least 1, not {max_len!r}.")
     # Each sentence's own limit, so that its neighbours in the batch change nothing.
-    limit = (source_ids != PAD).sum(1) + EXTRA  # (N,)
+    limit = (source_ids != PAD).sum(1) + EXTRA_TOKENS  # (N,)
     if max_len is not None:
         limit = torch.full_like(limit, max_len)
     return limit.clamp(max=model.config.max_len)

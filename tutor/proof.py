@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.func import functional_call
 
-STEPS = 1000  # of rounding, that two equal computations may be apart
+ROUNDING_STEPS = 1000  # that two equal computations may be apart
 
 
 def equal(a, b):
@@ -28,7 +28,7 @@ def difference(a, b):
     same = a == b  # infinities too
     distance = torch.where(same, 0.0, (a - b).abs())
     size = b[b.isfinite()].abs().max().item() if b.isfinite().any() else 0.0
-    return distance.max().item(), STEPS * max(steps, default=0.0) * max(1.0, size)
+    return distance.max().item(), ROUNDING_STEPS * max(steps, default=0.0) * max(1.0, size)
 
 
 def agree(ours, theirs, *inputs, module=None):

@@ -14,8 +14,8 @@ from tutor.attention import compute_attention_matrix, decoder_mask, padding_mask
 from tutor.record import uncompiled
 from tutor.transformer import check_ids
 
-NAMES = {"self": "self_attention", "cross": "cross_attention", "ff": "feed_forward"}
-LARGEST = 100.0  # more would leave the numbers of float32 behind
+SUB_LAYER_NAMES = {"self": "self_attention", "cross": "cross_attention", "ff": "feed_forward"}
+MAX_FACTOR = 100.0  # more would leave the numbers of float32 behind
 
 
 def sub_layers(model):
@@ -24,7 +24,7 @@ def sub_layers(model):
         f"{side}.{number}.{name}": getattr(layer, attribute)
         for side in ("encoder", "decoder")
         for number, layer in enumerate(getattr(model, side).layers)
-        for name, attribute in NAMES.items()
+        for name, attribute in SUB_LAYER_NAMES.items()
         if hasattr(layer, attribute)
     }
 
@@ -52,7 +52,7 @@ def check_scales(model, scales):
                 '"decoder.1.ff" or, with a head, "decoder.2.cross.head.3".'
             )
         number = isinstance(factor, int | float) and not isinstance(factor, bool)
-        if not number or not abs(factor) <= LARGEST:  # NaN is not, either
+        if not number or not abs(factor) <= MAX_FACTOR:  # NaN is not, either
             raise ValueError(
                 f"The factor of {place} must be a number from -100 to 100, not {factor!r}."
             )

@@ -13,7 +13,7 @@ from tutor.text.normalize import normalize
 from tutor.text.tokenizer import EOS
 from tutor.training.checkpoint import check_sizes_agree, load_model, save_model
 
-BATCH = 256  # sentences that are translated at a time
+MAX_BATCH_SENTENCES = 256  # sentences that are translated at a time
 
 
 class Translator:
@@ -43,8 +43,8 @@ class Translator:
         order = [i for i, text in enumerate(texts) if text]
         order.sort(key=lambda i: len(ids[i]))  # like lengths together: little padding
         found = [[Hypothesis([], 0.0, True)]] * len(texts)
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
+        for start in range(0, len(order), MAX_BATCH_SENTENCES):
+            batch = order[start : start + MAX_BATCH_SENTENCES]
             source_ids = pad([ids[i] for i in batch]).to(self.device)  # (N, S)
             if beams == n_best == 1:
                 written = [[best] for best in greedy(self.model, source_ids)]

@@ -42,7 +42,7 @@ from tutor.text.batches import pad
 from tutor.text.grammar import generate_pairs
 from tutor.text.multi30k import load_multi30k
 from tutor.text.tokenizer import BOS, EOS
-from tutor.translator import BATCH
+from tutor.translator import MAX_BATCH_SENTENCES
 
 BEAMS = 5
 TITLES = {1: "greedy", BEAMS: "beam5"}
@@ -203,7 +203,8 @@ def main():
     for title, child in zip(TITLES.values(), children, strict=True):
         speed, bleu, peak = json.loads(child.communicate()[0])
         print(
-            f"{title + f', batches of {BATCH}':30}{speed:10,.1f}   BLEU {bleu:.2f}, {peak:.0f} MB"
+            f"{f'{title}, batches of {MAX_BATCH_SENTENCES}':30}{speed:10,.1f}   "
+            f"BLEU {bleu:.2f}, {peak:.0f} MB"
         )
         result |= {f"{title}_sentences_per_s": round(speed, 1), f"bleu_{title}": round(bleu, 2)}
         peaks.append(peak)

@@ -14,17 +14,17 @@ encoding_ratio, each the smaller one of the two orders, with its quartiles; exhi
 """
 
 import argparse
-import copy
-import importlib
-import importlib.util
 import json
 import platform
+import sys
+from pathlib import Path
 
 import torch
 from rounds import HEAD, ratios
 from torch import nn
 from training import SIZES, load
 
+from course.museum import EXHIBITS
 from tutor import (
     Decoder,
     DecoderLayer,
@@ -39,6 +39,10 @@ from tutor import (
 from tutor.attention import PAD
 from tutor.exchange.pytorch import to_pytorch
 from tutor.training import translation_loss
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from pytorch_twins import both  # noqa: E402
 
 ORDERS = {"post-norm": False, "pre-norm": True}
 
@@ -99,22 +103,9 @@ def distance(ours, call, their_call, inputs):
         if p.dim() == 1:  # biases are not zeros and scales not ones once a model has learned
             p.data += 0.3 * torch.randn_like(p)
     theirs = to_pytorch(ours)
-    outputs, gradients = [], []
-    for run in (call(ours), their_call(theirs)):
-        leaves = [X.clone().requires_grad_() for X in inputs]
-        Y = run(*leaves)
-        Y.backward(torch.arange(Y.numel()).cos().view_as(Y))
-        outputs.append(Y.detach())
-        gradients.append([X.grad for X in leaves])
-    as_weights = copy.deepcopy(ours)  # gradients are converted like weights
-    for p, q in zip(as_weights.parameters(), ours.parameters(), strict=True):
-        p.data = q.grad
-    for p, q in zip(to_pytorch(as_weights).parameters(), theirs.parameters(), strict=True):
-        if q.requires_grad:
-            gradients[0].append(p.data)
-            gradients[1].append(q.grad)
-    far = [(a - b).abs().max().item() for a, b in zip(*gradients, strict=True)]
-    return (outputs[0] - outputs[1]).abs().max().item(), max(far)
+    outputs, gradients = both(call(ours), their_call(theirs), inputs, (ours, theirs))
+    far = [(a - b).abs().max().item() for a, b in (outputs, *gradients)]
+    return far[0], max(far[1:])
 
 
 def train(model, optimizer, batches):
@@ -188,13 +179,12 @@ def main():
             print(ratio.row(f"{work.__name__}, {order}"))
             measured[work].append(ratio)
 
-    museum = importlib.util.find_spec("course.museum")
     result = {
         "worst_difference": worst[0],
         "worst_gradient_difference": worst[1],
         **min(measured[train]).figures("training_ratio"),
         **min(measured[encode]).figures("encoding_ratio"),
-        "exhibits": len(importlib.import_module("course.museum").EXHIBITS) if museum else 0,
+        "exhibits": len(EXHIBITS),
     }
     print(json.dumps(result))
 

@@ -70,7 +70,8 @@ STOPWATCH = """() => {
     channel.port2.postMessage(null);
   }), true);
 }"""
-WAIT_FOR_PICTURE = """(view) => {
+# From a key to the frame after a part of the view was drawn again.
+WAIT_FOR_PART = """(view, [part, within]) => {
   const begin = (event) => { window.began = event.timeStamp; };
   view.addEventListener("keydown", begin, { once: true, capture: true });
   const watch = new MutationObserver(() => {
@@ -82,30 +83,13 @@ WAIT_FOR_PICTURE = """(view) => {
     });
   });
   window.took = 0;
-  watch.observe(view.querySelector(".tutor-pair"), { childList: true });
+  const what = { childList: true, subtree: within, attributes: within };
+  watch.observe(view.querySelector(part), what);
 }"""
 ALL_RENDERED = """(outputs) =>
   document.querySelectorAll(".jp-CodeCell .jp-RenderedHTML").length >= outputs"""
 ALTS = """() => [...document.querySelectorAll(".jp-CodeCell .jp-OutputArea img")]
   .map((picture) => (picture.getAttribute("alt") || "").trim())"""
-
-
-# The same for a part of a journey: from the key to the frame after the part was drawn again.
-WAIT_FOR_PART = """(part) => {
-  const view = document.querySelector(".tutor-journey");
-  const begin = (event) => { window.began = event.timeStamp; };
-  view.addEventListener("keydown", begin, { once: true, capture: true });
-  const watch = new MutationObserver(() => {
-    watch.disconnect();
-    requestAnimationFrame(() => {
-      const channel = new MessageChannel();
-      channel.port1.onmessage = () => { window.took = performance.now() - window.began; };
-      channel.port2.postMessage(null);
-    });
-  });
-  window.took = 0;
-  watch.observe(view.querySelector(part), { childList: true, subtree: true, attributes: true });
-}"""
 
 
 def presses(page, target, count):
@@ -134,7 +118,7 @@ def own_sentences(page, view):
     times = []
     for text in OWN_SENTENCES:
         view.locator("input").fill(text)
-        view.evaluate(WAIT_FOR_PICTURE)
+        view.evaluate(WAIT_FOR_PART, [".tutor-pair", False])
         page.keyboard.press("Enter")
         page.wait_for_function("window.took > 0")
         times.append(page.evaluate("window.took"))
@@ -162,7 +146,7 @@ def journey_in_browser(browser):
     """A journey in the notebook: ms for an own sentence, ms of the slowest step at 40 tokens."""
 
     def took(key, part):
-        page.evaluate(WAIT_FOR_PART, part)
+        page.locator(".tutor-journey").evaluate(WAIT_FOR_PART, [part, True])
         page.keyboard.press(key)
         page.wait_for_function("window.took > 0")
         times = page.evaluate("window.took")

@@ -39,26 +39,39 @@ from tutor.training.checkpoint import (
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
 from tutor.translator import Translator
 
-LARGEST, LAYERS = 1_000_000, 200  # the most that a config.json may ask for: any size, the layers
-GENERATION, TOKENIZER_CONFIG, CARD = "generation_config.json", "tokenizer_config.json", "README.md"
-FILES = (CONFIG, GENERATION, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG, CARD)
-KINDS = {  # model_type: (architecture, norm_first)
+LARGEST_SIZE, MOST_LAYERS = (
+    1_000_000,
+    200,
+)  # the most that a config.json may ask for: any size, the layers
+GENERATION, TOKENIZER_CONFIG, MODEL_CARD = (
+    "generation_config.json",
+    "tokenizer_config.json",
+    "README.md",
+)
+HUGGINGFACE_FILES = (CONFIG, GENERATION, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG, MODEL_CARD)
+ARCHITECTURES = {  # model_type: (architecture, norm_first)
     "marian": ("MarianMTModel", False),
     "pegasus": ("PegasusForConditionalGeneration", True),
 }
 # Parts of a layer of ours: their names there. Chapter 11 has them in its table.
-ENCODER_LAYER = {
+ENCODER_PARTS = {
     "self_attention.attention": "self_attn",
     "self_attention.norm": "self_attn_layer_norm",
     "feed_forward.feed_forward.0": "fc1",
     "feed_forward.feed_forward.2": "fc2",
     "feed_forward.norm": "final_layer_norm",
 }
-DECODER_LAYER = ENCODER_LAYER | {
+DECODER_PARTS = ENCODER_PARTS | {
     "cross_attention.attention": "encoder_attn",
     "cross_attention.norm": "encoder_attn_layer_norm",
 }
 PROJECTIONS = {"W_Q": "q_proj", "W_K": "k_proj", "W_V": "v_proj", "W_O": "out_proj"}
+SPECIAL_IDS = {
+    "decoder_start_token_id": BOS,
+    "pad_token_id": PAD,
+    "bos_token_id": BOS,
+    "eos_token_id": EOS,
+}
 CARD_TEXT = """\
 ---
 library_name: transformers
@@ -85,7 +98,7 @@ So the same a means another search, and beams may end with another translation h
 
 
 def export(translator, folder, card=None):
-    """Write a Translator into `folder` as the FILES above, all or nothing.
+    """Write a Translator into `folder` as the HUGGINGFACE_FILES above, all or nothing.
 
     card: str, more text for the model card. Needs nothing but this package.
     Raises ValueError for a model that has no exact counterpart there and for a folder that holds
@@ -97,7 +110,7 @@ def export(translator, folder, card=None):
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
             raise ValueError(f"{name} would hold numbers that are not finite: train anew.")
-    with replaced(folder, FILES) as new:
+    with replaced(folder, HUGGINGFACE_FILES) as new:
         (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
         write_json(new / CONFIG, config_of(c))
         write_json(new / GENERATION, generation_of(c))
@@ -124,7 +137,7 @@ def export(translator, folder, card=None):
             architecture=config_of(c)["architectures"][0],
             card=f"\n{card}" if card else "",
         )
-        (new / CARD).write_text(text, encoding="utf-8", newline="\n")
+        (new / MODEL_CARD).write_text(text, encoding="utf-8", newline="\n")
 
 
 def refuse_what_differs(c):
@@ -145,10 +158,12 @@ def refuse_what_differs(c):
 
 def config_of(c):
     """Our TransformerConfig as the config.json of theirs."""
-    kind = next(kind for kind, (_, norm_first) in KINDS.items() if norm_first == c.norm_first)
+    kind = next(
+        kind for kind, (_, norm_first) in ARCHITECTURES.items() if norm_first == c.norm_first
+    )
     sizes = {"layers": c.num_layers, "attention_heads": c.num_heads, "ffn_dim": c.d_ff}
     return {
-        "architectures": [KINDS[kind][0]],
+        "architectures": [ARCHITECTURES[kind][0]],
         "model_type": kind,
         "vocab_size": c.vocab_size,
         "d_model": c.d_model,
@@ -161,10 +176,7 @@ def config_of(c):
         "scale_embedding": True,
         "tie_word_embeddings": True,
         "is_encoder_decoder": True,
-        "decoder_start_token_id": BOS,
-        "pad_token_id": PAD,
-        "bos_token_id": BOS,
-        "eos_token_id": EOS,
+        **SPECIAL_IDS,
         "forced_eos_token_id": None,
         "dtype": "float32",
     }
@@ -173,10 +185,7 @@ def config_of(c):
 def generation_of(c):
     """What `generate` does unless it is told otherwise: greedy search, as ours."""
     return {
-        "decoder_start_token_id": BOS,
-        "pad_token_id": PAD,
-        "bos_token_id": BOS,
-        "eos_token_id": EOS,
+        **SPECIAL_IDS,
         "suppress_tokens": [PAD, UNK, BOS],  # never written
         "max_length": c.max_len + 1,  # [BOS] counts there
         "num_beams": 1,
@@ -212,7 +221,7 @@ def layout(c):
     None if it has none.
     """
     yield "embedding.weight", "model.shared.weight", False, 1  # (vocab_size, d_model)
-    for stack, names in (("encoder", ENCODER_LAYER), ("decoder", DECODER_LAYER)):
+    for stack, names in (("encoder", ENCODER_PARTS), ("decoder", DECODER_PARTS)):
         if c.norm_first:
             yield from vectors(f"{stack}.norm", f"model.{stack}.layer_norm")
         for i in range(c.num_layers):
@@ -237,8 +246,7 @@ def vectors(mine, theirs):
 
 def biases(c):
     """The names of the biases of attention there, which ours has not."""
-    names = (theirs for _, theirs, turned, _ in layout(c) if turned)
-    return [name.replace(".weight", ".bias") for name in names]
+    return [name.replace(".weight", ".bias") for _, name, turned, _ in layout(c) if turned]
 
 
 def to_theirs(model):
@@ -330,19 +338,19 @@ def read_config(path):
     """The TransformerConfig that a config.json of theirs amounts to, or ValueError."""
     values = read_json(path, MAX_CONFIG)
     kind = values.get("model_type") if isinstance(values, dict) else None
-    if kind not in KINDS:
+    if kind not in ARCHITECTURES:
         raise ValueError(
             f"{path} describes no model that has a counterpart here (model_type "
-            f"{brief(repr(kind))}): only {' and '.join(KINDS)} do."
+            f"{brief(repr(kind))}): only {' and '.join(ARCHITECTURES)} do."
         )
     sizes = {}
     for ours_name, name, most in (
-        ("vocab_size", "vocab_size", LARGEST),
-        ("d_model", "d_model", LARGEST),
-        ("num_layers", "layers", LAYERS),
-        ("num_heads", "attention_heads", LARGEST),
-        ("d_ff", "ffn_dim", LARGEST),
-        ("max_len", "max_position_embeddings", LARGEST),
+        ("vocab_size", "vocab_size", LARGEST_SIZE),
+        ("d_model", "d_model", LARGEST_SIZE),
+        ("num_layers", "layers", MOST_LAYERS),
+        ("num_heads", "attention_heads", LARGEST_SIZE),
+        ("d_ff", "ffn_dim", LARGEST_SIZE),
+        ("max_len", "max_position_embeddings", LARGEST_SIZE),
     ):
         names = (name,) if name in values else (f"encoder_{name}", f"decoder_{name}")
         found = [values.get(n) for n in names]
@@ -374,7 +382,7 @@ def read_config(path):
             )
     try:
         return TransformerConfig(
-            **sizes, dropout=values.get("dropout", 0.1), norm_first=KINDS[kind][1]
+            **sizes, dropout=values.get("dropout", 0.1), norm_first=ARCHITECTURES[kind][1]
         )
     except ValueError as error:
         raise ValueError(f"{path} describes no model: {brief(error)}") from None

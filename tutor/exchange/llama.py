@@ -10,7 +10,7 @@ import torch
 
 from tutor.language_model import LanguageModel, LanguageModelConfig
 
-KINDS = {"llama": False, "qwen3": True}  # model_type: qk_norm
+HAS_QK_NORM = {"llama": False, "qwen3": True}  # model_type: qk_norm
 LAYER = {  # ours: theirs, and whether it is turned on its side
     "self_attention.norm.weight": ("input_layernorm.weight", False),
     "self_attention.attention.W_Q": ("self_attn.q_proj.weight", True),
@@ -36,8 +36,10 @@ def config_from(theirs):
 
     Raises ValueError for another kind of model, and for an option that ours does not have.
     """
-    if theirs.model_type not in KINDS:
-        raise ValueError(f"model_type is {theirs.model_type!r}; ours reads {' and '.join(KINDS)}.")
+    if theirs.model_type not in HAS_QK_NORM:
+        raise ValueError(
+            f"model_type is {theirs.model_type!r}; ours reads {' and '.join(HAS_QK_NORM)}."
+        )
     rope, known = theirs.rope_parameters, "silu"
     missing = {
         "hidden_act": theirs.hidden_act != known,
@@ -64,7 +66,7 @@ def config_from(theirs):
         bias=False,
         num_kv_heads=theirs.num_key_value_heads,
         d_k=theirs.head_dim,
-        qk_norm=KINDS[theirs.model_type],
+        qk_norm=HAS_QK_NORM[theirs.model_type],
         rope_base=rope["rope_theta"],
         eps=theirs.rms_norm_eps,
         tied=theirs.tie_word_embeddings,
@@ -86,6 +88,11 @@ def names_of(model):
     return found
 
 
+def copied(tensor, turned):
+    """A copy of a tensor, or of its transpose."""
+    return (tensor.T if turned else tensor).clone(memory_format=torch.contiguous_format)
+
+
 def from_llama(config, weights):
     """A LanguageModel from their configuration and state dict, in the weights' dtype, eval mode.
 
@@ -99,12 +106,7 @@ def from_llama(config, weights):
     left = weights.keys() - wanted - ({REST["output.weight"]} if ours.tied else set())
     if wrong := sorted(left) + sorted(wanted - weights.keys()):
         raise ValueError(f"These weights are left over or missing: {', '.join(wrong)}.")
-    state = {
-        name: (weights[theirs].T if turned else weights[theirs]).clone(
-            memory_format=torch.contiguous_format
-        )
-        for name, (theirs, turned) in names.items()
-    }
+    state = {name: copied(weights[theirs], turned) for name, (theirs, turned) in names.items()}
     model.load_state_dict(state, assign=True)
     return model.requires_grad_().eval()
 
@@ -112,12 +114,7 @@ def from_llama(config, weights):
 def to_llama(model):
     """Our model's weights as a state dict for theirs."""
     state = model.state_dict()
-    theirs = {
-        name: (state[ours].T if turned else state[ours]).clone(
-            memory_format=torch.contiguous_format
-        )
-        for ours, (name, turned) in names_of(model).items()
-    }
+    theirs = {name: copied(state[ours], turned) for ours, (name, turned) in names_of(model).items()}
     if model.config.tied:
         theirs[REST["output.weight"]] = theirs[REST["embedding.weight"]]
     return theirs

@@ -21,12 +21,12 @@ from torch import nn
 
 from tutor.attention import PAD, padding_mask
 from tutor.cache import Cache
-from tutor.decoding import EXTRA
+from tutor.decoding import EXTRA_TOKENS
 from tutor.text.tokenizer import BOS, EOS, UNK
 from tutor.training.checkpoint import WEIGHTS, write_json, writing_into
 
-FORMAT_VERSION = 1
-ENCODER, STEP, TOKENIZER, ABOUT = FILES = (
+ONNX_FORMAT_VERSION = 1
+ENCODER_FILE, STEP_FILE, TOKENIZER_FILE, SETTINGS_FILE = ONNX_FILES = (
     "encoder.onnx", "decoder_step.onnx", "tokenizer.json", "translator.json",
 )  # fmt: skip
 
@@ -61,12 +61,12 @@ def export(translator, folder):
         # Whatever fails, files that are already there stay as they were.
         with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as scratch:
             write_files(translator, Path(scratch))
-            for name in FILES:
+            for name in ONNX_FILES:
                 os.replace(Path(scratch, name), folder / name)
 
 
 def write_files(translator, folder):
-    """Write all of FILES into a folder that is there."""
+    """Write all of ONNX_FILES into a folder that is there."""
     # A copy, so that the caller's model keeps its place, its dtype and its mode.
     model = copy.deepcopy(translator.model).to("cpu", torch.float32)
     c, N, S, t = model.config, 2, 3, 2  # an example of each size; 0 and 1 would be special
@@ -79,7 +79,7 @@ def write_files(translator, folder):
 
     inputs = {"source_ids": (source_ids, {0: "N", 1: "S"})}
     graph = to_onnx(EncoderGraph(model), inputs, ["memory_K", "memory_V"])
-    (folder / ENCODER).write_bytes(graph)
+    (folder / ENCODER_FILE).write_bytes(graph)
 
     newest_ids = torch.ones(N, 1, dtype=torch.int64)  # (N, 1)
     inputs = {"ids": (newest_ids, {0: "N"}), **inputs}
@@ -87,20 +87,20 @@ def write_files(translator, folder):
         inputs[f"{name}_K"] = kept(length, d_k), {1: "N", 3: size}
         inputs[f"{name}_V"] = kept(length, d_v), {1: "N", 3: size}
     graph = to_onnx(StepGraph(model), inputs, ["logits", "K", "V"])
-    (folder / STEP).write_bytes(graph)
+    (folder / STEP_FILE).write_bytes(graph)
 
-    translator.tokenizer.save(folder / TOKENIZER)
+    translator.tokenizer.save(folder / TOKENIZER_FILE)
     about = {
-        "format_version": FORMAT_VERSION,
+        "format_version": ONNX_FORMAT_VERSION,
         "prefix": " ",  # stands before every text, and is taken off a translation
         "pad": PAD, "bos": BOS, "eos": EOS,
         "never_written": [PAD, UNK, BOS],
         "max_len": c.max_len,  # tokens that source and translation may have, [EOS] included
-        "extra": EXTRA,  # tokens that a translation may be longer than its source
+        "extra": EXTRA_TOKENS,  # tokens that a translation may be longer than its source
         "vocab_size": c.vocab_size, "num_layers": c.num_layers, "num_heads": c.num_heads,
         "d_k": d_k, "d_v": d_v,
     }  # fmt: skip
-    write_json(folder / ABOUT, about)
+    write_json(folder / SETTINGS_FILE, about)
 
 
 def to_onnx(graph, inputs, outputs):

@@ -41,7 +41,7 @@ DECODER_LAYER = ENCODER_LAYER | {
     "cross_attention.norm": "norm2",
     "feed_forward.norm": "norm3",
 }
-NAMES = {EncoderLayer: ENCODER_LAYER, DecoderLayer: DECODER_LAYER}
+PART_NAMES = {EncoderLayer: ENCODER_LAYER, DecoderLayer: DECODER_LAYER}
 
 
 def to_pytorch(ours):
@@ -209,7 +209,7 @@ def layer_to_pytorch(ours):
     *sizes, norm_first = sizes_of(ours)
     theirs = THEIRS[kind](*sizes, batch_first=True, norm_first=norm_first)
     theirs.dropout.p = 0.0  # the one in the middle of the feed-forward
-    for our_name, name in NAMES[kind].items():
+    for our_name, name in PART_NAMES[kind].items():
         theirs.set_submodule(name, to_pytorch(ours.get_submodule(our_name)))
     return theirs
 
@@ -223,7 +223,7 @@ def layer_from_pytorch(theirs):
         )
     sizes = linear1.in_features, theirs.self_attn.num_heads, linear1.out_features
     ours = kind(*sizes, theirs.dropout1.p, theirs.norm_first)
-    for our_name, name in NAMES[kind].items():
+    for our_name, name in PART_NAMES[kind].items():
         ours.set_submodule(our_name, from_pytorch(theirs.get_submodule(name)))
     return ours
 

@@ -1,5 +1,6 @@
 """Figures of the chapters, each with a caption, and the same in words; light and dark."""
 
+# ruff: noqa: F401
 from tutor.figures.bars import (
     head_costs,
     head_rates,
@@ -36,45 +37,3 @@ from tutor.figures.page import (
     what_is_stable,
 )
 from tutor.figures.words import draws, links, rectangles, sentences, token_rows
-
-__all__ = [
-    "COLOURS",
-    "HIDDEN",
-    "ON_COLOUR",
-    "SEEN",
-    "STYLES",
-    "VARIES",
-    "curve_pair",
-    "curves",
-    "curves_with_marks",
-    "draws",
-    "head_costs",
-    "head_rates",
-    "heat_map",
-    "heat_maps",
-    "img",
-    "in_words",
-    "intervals",
-    "kept_tokens",
-    "learning_curves",
-    "lengths",
-    "links",
-    "listing",
-    "loss_panels",
-    "magnitudes",
-    "marks",
-    "next_tokens",
-    "paired_bars",
-    "position_tables",
-    "rectangles",
-    "rows_as_points",
-    "rungs",
-    "samples",
-    "sentences",
-    "show",
-    "stacked_shares",
-    "token_rows",
-    "what_is_stable",
-    "what_moves",
-    "word_scores",
-]

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import torch
 
-from tutor.figures.page import COLOURS, despine, show
+from tutor.figures.page import COLOURS, despine, row_of_axes, show
 
 
 def word_scores(panels, words, wanted, caption, varies=None):
@@ -11,12 +11,9 @@ def word_scores(panels, words, wanted, caption, varies=None):
 
     panels: a dict from title to the scores (vocab_size); wanted: 1 for yes and -1 for no.
     """
-    figure, axes = plt.subplots(
-        1, len(panels), squeeze=False, sharey=True, figsize=(4.6 * len(panels), 3.2),
-        layout="constrained",
-    )  # fmt: skip
+    figure, axes = row_of_axes(len(panels), 4.6 * len(panels), 3.2, sharey=True)
     places = range(len(words))
-    for ax, (title, scores) in zip(axes[0], panels.items(), strict=True):
+    for ax, (title, scores) in zip(axes, panels.items(), strict=True):
         ax.axhline(0, color=COLOURS[4], linewidth=1, zorder=0)
         ax.vlines(places, 0, scores, color=COLOURS[0], linewidth=2, zorder=1)
         ax.scatter(places, scores, color=COLOURS[0], s=45, label="score")
@@ -26,7 +23,7 @@ def word_scores(panels, words, wanted, caption, varies=None):
         ax.set_xticks(places, words, rotation=45)
         ax.set(title=title, ylim=(-1.5, 1.5), yticks=(-1, 0, 1), yticklabels=("no", "0", "yes"))
         despine(ax=ax)
-    axes[0][-1].legend(frameon=False, loc="lower left", bbox_to_anchor=(1, 0.4))
+    axes[-1].legend(frameon=False, loc="lower left", bbox_to_anchor=(1, 0.4))
     yes = {
         title: [word for word, score in zip(words, scores, strict=True) if score > 0]
         for title, scores in [("Right", wanted), *panels.items()]
@@ -144,20 +141,18 @@ def head_rates(columns, lines, caption, alt, named=()):
 def paired_bars(panels, x_label, caption, alt, varies=None):
     """Panels with two bars for each name: a dict from title to {legend: {name: share}}."""
     names = list(next(iter(next(iter(panels.values())).values())))
-    figure, axes = plt.subplots(
-        1, len(panels), squeeze=False, sharex=True, sharey=True, layout="constrained",
-        figsize=(1.2 + 3.4 * len(panels), 0.5 * len(names) + 1.5),
-    )  # fmt: skip
-    for ax, (title, bars) in zip(axes[0], panels.items(), strict=True):
+    width, height = 1.2 + 3.4 * len(panels), 0.5 * len(names) + 1.5
+    figure, axes = row_of_axes(len(panels), width, height, sharex=True, sharey=True)
+    for ax, (title, bars) in zip(axes, panels.items(), strict=True):
         for k, (label, shares) in enumerate(bars.items()):
             places = [i + 0.4 * k - 0.2 for i in range(len(names))]
             ax.barh(places, list(shares.values()), 0.38, label=label, edgecolor="white",
                     color=COLOURS[k], hatch="///" if k else "")  # fmt: skip
         ax.set(title=title, xlabel=x_label)
         despine(ax=ax)
-    axes[0][0].set_yticks(range(len(names)), names)
-    axes[0][0].invert_yaxis()
-    figure.legend(*axes[0][0].get_legend_handles_labels(), frameon=False, ncols=2,
+    axes[0].set_yticks(range(len(names)), names)
+    axes[0].invert_yaxis()
+    figure.legend(*axes[0].get_legend_handles_labels(), frameon=False, ncols=2,
                   loc="outside lower center")  # fmt: skip
     show(figure, caption, alt, varies)
 

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import torch
 from matplotlib.ticker import FixedLocator, NullFormatter
 
-from tutor.figures.page import COLOURS, STYLES, despine, show
+from tutor.figures.page import COLOURS, STYLES, despine, row_of_axes, show
 
 
 def curves(
@@ -47,7 +47,7 @@ def samples(found, drawn, language, caption, alt):
     of right samples have. language: such a list of the language itself, whose mean is a line.
     Intervals are of 95 %: Wilson's for shares; for means from the variance within all lists.
     """
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    figure, axes = row_of_axes(2, 9, 3.8)
     lists = [words for points in found.values() for _, words in points.values()]
     spread = 2 * mean(variance(words) for words in lists if len(words) > 1) ** 0.5
     for i, (rule, points) in enumerate(found.items()):
@@ -109,10 +109,8 @@ def loss_panels(panels, caption, alt, mean_of=10):
 
     mean_of: a point is the mean of so many steps, because the loss of single batches jumps.
     """
-    figure, axes = plt.subplots(
-        1, len(panels), squeeze=False, figsize=(9.6, 3.6), layout="constrained"
-    )
-    for ax, (title, runs) in zip(axes[0], panels.items(), strict=True):
+    figure, axes = row_of_axes(len(panels), 9.6, 3.6)
+    for ax, (title, runs) in zip(axes, panels.items(), strict=True):
         means = {
             name: torch.tensor(losses).unfold(0, mean_of, 1).mean(-1)
             for name, losses in runs.items()
@@ -123,7 +121,7 @@ def loss_panels(panels, caption, alt, mean_of=10):
         ax.yaxis.set_major_formatter("{x:g}")
         low, high = ax.get_ylim()
         ax.yaxis.set_minor_formatter("{x:g}" if high < 10 * low else NullFormatter())
-    axes[0][0].set_ylabel("loss, nats a token")
+    axes[0].set_ylabel("loss, nats a token")
     show(figure, caption, alt, varies="training")
 
 
@@ -133,17 +131,14 @@ def learning_curves(panels, every, chance, caption, alt):
     panels: a dict from title to {name: shares}, one share after each `every` steps. chance: the
     share that guessing gets, drawn as a thin line.
     """
-    size = (1.2 + 3.6 * len(panels), 3.6)
-    figure, axes = plt.subplots(
-        1, len(panels), squeeze=False, sharey=True, figsize=size, layout="constrained"
-    )
-    for ax, (title, lines) in zip(axes[0], panels.items(), strict=True):
+    figure, axes = row_of_axes(len(panels), 1.2 + 3.6 * len(panels), 3.6, sharey=True)
+    for ax, (title, lines) in zip(axes, panels.items(), strict=True):
         ax.axhline(chance, color=COLOURS[4], linewidth=1)
         steps = {
             name: (range(every, every * len(shares) + 1, every), shares)
             for name, shares in lines.items()
         }
-        curves(steps, "steps", "right answers" if ax is axes[0][0] else "", "", "", ax=ax)
+        curves(steps, "steps", "right answers" if ax is axes[0] else "", "", "", ax=ax)
         ax.set(title=title, ylim=(0, 1.03))
         if len(lines) > 1:
             ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), frameon=False)
@@ -155,7 +150,7 @@ def curve_pair(panels, x_label, caption, alt, varies=None):
 
     Both y axes span as many powers of ten. Thin lines show what grows like T and like T².
     """
-    figure, axes = plt.subplots(1, len(panels), figsize=(9, 3.6), layout="constrained")
+    figure, axes = row_of_axes(len(panels), 9, 3.6)
     values = [[y for _, ys in lines.values() for y in ys] for lines in panels.values()]
     span = 1.8 * max(max(v) / min(v) for v in values)
     for ax, (label, lines), v in zip(axes, panels.items(), values, strict=True):

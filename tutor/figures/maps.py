@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import torch
 
-from tutor.figures.page import HIDDEN, ON_COLOUR, SEEN, despine, show
+from tutor.figures.page import HIDDEN, ON_COLOUR, SEEN, despine, row_of_axes, show
 
 
 def heat_map(
@@ -30,25 +30,18 @@ def heat_maps(
     if numbers is None:
         numbers = T * S <= 64
     side = 0.55 if numbers else 0.32
-    width = max(2.6, side * S + 0.6)
-    figure, axes = plt.subplots(
-        1,
-        len(matrices),
-        squeeze=False,
-        sharey=True,
-        figsize=(width * len(matrices) + 1.4, side * T + 1.5),
-        layout="constrained",
-    )
+    width = max(2.6, side * S + 0.6) * len(matrices) + 1.4
+    figure, axes = row_of_axes(len(matrices), width, side * T + 1.5, sharey=True)
     import seaborn as sns  # see page.despine
 
     words = []
-    for ax, (title, A) in zip(axes[0], matrices.items(), strict=True):
+    for ax, (title, A) in zip(axes, matrices.items(), strict=True):
         A = torch.as_tensor(A).detach().float().cpu()
         if A.shape != (T, S):
             raise ValueError(
                 f"The matrix has shape {tuple(A.shape)}, but there are {T} queries and {S} keys."
             )
-        last = ax is axes[0][-1]
+        last = ax is axes[-1]
         sns.heatmap(
             A.numpy(), vmin=0, vmax=1, cmap="cividis", square=True,
             cbar=last, cbar_kws={"label": label, "shrink": 0.8}, linewidths=0.5, ax=ax,
@@ -58,7 +51,7 @@ def heat_maps(
             write_numbers(ax, A)
         ax.set_title(title)
         ax.set_xlabel(ax_labels[1])
-        ax.set_ylabel(ax_labels[0] if ax is axes[0][0] else "")
+        ax.set_ylabel(ax_labels[0] if ax is axes[0] else "")
         ax.tick_params(axis="y", rotation=0)
         ax.tick_params(axis="x", rotation=45 if max(map(len, map(str, keys))) > 3 else 0)
         words.append(in_words(A, queries, keys, title, varies, label))
@@ -120,12 +113,10 @@ def what_moves(panels, names, caption):
     A row is a result, a column what was changed. True is yellow with a dot, False empty.
     """
     n = len(names)
-    figure, axes = plt.subplots(
-        1, len(panels), squeeze=False, sharey=True, layout="constrained",
-        figsize=(0.36 * n * len(panels) + 1.6, 0.36 * n + 1.6),
-    )  # fmt: skip
+    width, height = 0.36 * n * len(panels) + 1.6, 0.36 * n + 1.6
+    figure, axes = row_of_axes(len(panels), width, height, sharey=True)
     said = []
-    for ax, (title, moved) in zip(axes[0], panels.items(), strict=True):
+    for ax, (title, moved) in zip(axes, panels.items(), strict=True):
         for row in range(n):
             for column in range(n):
                 colour = SEEN if moved[row, column] else "white"
@@ -141,18 +132,15 @@ def what_moves(panels, names, caption):
             rows = [names[row] for row in range(n) if moved[row, i]]
             moves.append(f"{name} moves {', '.join(rows) or 'nothing'}")
         said.append(f"{title}: {'; '.join(moves)}.")
-    axes[0, 0].set_ylabel("what moves (dots)")
+    axes[0].set_ylabel("what moves (dots)")
     show(figure, caption, " ".join(said))
 
 
 def position_tables(tables, caption, alt):
     """Tables of positions side by side: a dict from title to P (max_len, d_model)."""
-    figure, axes = plt.subplots(
-        1, len(tables), squeeze=False, figsize=(2.3 * len(tables), 3.8), sharey=True,
-        layout="constrained",
-    )  # fmt: skip
-    for ax, (name, P) in zip(axes[0], tables.items(), strict=True):
+    figure, axes = row_of_axes(len(tables), 2.3 * len(tables), 3.8, sharey=True)
+    for ax, (name, P) in zip(axes, tables.items(), strict=True):
         ax.imshow(P, aspect="auto", cmap="cividis", vmin=-1, vmax=1)
         ax.set(title=name, xlabel="column")
-    axes[0, 0].set_ylabel("place")
+    axes[0].set_ylabel("place")
     show(figure, caption, alt)

@@ -17,8 +17,8 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator
 from PIL import Image  # comes with matplotlib
 
-PAPER, INK, LINE = "#ffffff", "#000000", "#44546a"
-SEEN, HIDDEN = "#f7ecb5", LINE  # what a mask shows and hides, as in images/draw.py
+PAPER_COLOUR, INK, LINE_COLOUR = "#ffffff", "#000000", "#44546a"
+SEEN, HIDDEN = "#f7ecb5", LINE_COLOUR  # what a mask shows and hides, as in images/draw.py
 # At least 3:1 on white and on the dark page; about equally bright, so each has a style of its own.
 COLOURS = ["#0077bb", "#c44e00", "#00876c", "#a6559d", "#767676"]
 STYLES = ["-", "--", "-.", ":", (0, (6, 1))]  # so that no line is told by its colour alone
@@ -26,8 +26,8 @@ STYLES = ["-", "--", "-.", ":", (0, (6, 1))]  # so that no line is told by its c
 # What becomes of a colour on a dark page; others stay as they are.
 DARK_PAPER, DARK_INK, DARK_LINE = "#111111", "#f0f0f0", "#9fb0c8"
 DARK_TEXT = {INK: DARK_INK}
-DARK_EDGE = {INK: DARK_INK, PAPER: DARK_PAPER, LINE: DARK_LINE}
-DARK_FILL = {INK: DARK_INK, PAPER: DARK_PAPER, SEEN: "#6b5a10", HIDDEN: "#2c3644"}
+DARK_EDGE = {INK: DARK_INK, PAPER_COLOUR: DARK_PAPER, LINE_COLOUR: DARK_LINE}
+DARK_FILL = {INK: DARK_INK, PAPER_COLOUR: DARK_PAPER, SEEN: "#6b5a10", HIDDEN: "#2c3644"}
 ON_COLOUR = "on colour"  # the gid of text that lies on a colour which stays, and so stays too
 
 VARIES = {
@@ -61,6 +61,17 @@ def show(figure, caption, alt, varies=None):
     )
 
 
+def row_of_axes(count, width, height, **options):
+    """A figure of width x height inches with axes side by side: (figure, array of `count` axes).
+
+    options: those of `plt.subplots`.
+    """
+    figure, axes = plt.subplots(
+        1, count, squeeze=False, figsize=(width, height), layout="constrained", **options
+    )
+    return figure, axes[0]
+
+
 def despine(*axes, **sides):
     """seaborn.despine. Loading seaborn takes a second, which a page without such figures saves."""
     import seaborn
@@ -76,7 +87,7 @@ def img(figure, alt):
     Each has a ground of its own, and stays legible where a browser tells it wrong. The figure is
     left in its dark colours.
     """
-    size, light = as_png(figure, PAPER)
+    size, light = as_png(figure, PAPER_COLOUR)
     darken(figure)
     _, dark = as_png(figure, DARK_PAPER)
     area = 'width="{}" height="{}"'.format(*size)

@@ -5,7 +5,7 @@ from collections import Counter
 import matplotlib.pyplot as plt
 from matplotlib.colors import ListedColormap
 
-from tutor.figures.page import COLOURS, HIDDEN, SEEN, despine, show
+from tutor.figures.page import COLOURS, HIDDEN, SEEN, despine, row_of_axes, show
 
 
 def sentences(sources, written, right, caption, alt):
@@ -113,11 +113,8 @@ def rectangles(panels, caption, alt):
     Each panel puts its list of batches below each other and counts the places that are padding.
     """
     colours = ListedColormap([HIDDEN, SEEN])
-    figure, axes = plt.subplots(
-        1, len(panels), squeeze=False, sharex=True, sharey=True, layout="constrained",
-        figsize=(4.4 * len(panels), 4),
-    )  # fmt: skip
-    for ax, (title, batches) in zip(axes[0], panels.items(), strict=True):
+    figure, axes = row_of_axes(len(panels), 4.4 * len(panels), 4, sharex=True, sharey=True)
+    for ax, (title, batches) in zip(axes, panels.items(), strict=True):
         top = 0
         for real in batches:
             N, T = real.shape
@@ -130,9 +127,9 @@ def rectangles(panels, caption, alt):
         ax.set(xlabel="token", ylim=(top, -1), yticks=[])
         despine(ax=ax, left=True)
     widest = max(real.shape[1] for batches in panels.values() for real in batches)
-    axes[0, 0].set(ylabel="sentences, batch by batch", xlim=(0, widest + 1))
-    axes[0, 0].set_xticks(range(0, widest + 1, 5))
-    axes[0, -1].legend(
+    axes[0].set(ylabel="sentences, batch by batch", xlim=(0, widest + 1))
+    axes[0].set_xticks(range(0, widest + 1, 5))
+    axes[-1].legend(
         [plt.Rectangle((0, 0), 1, 1, facecolor=colours(i), edgecolor=HIDDEN) for i in (1, 0)],
         ["token", "padding"], loc="upper right",
     )  # fmt: skip

@@ -8,7 +8,7 @@ from traitlets import Bool, Bytes, Dict, Int, Unicode, observe, validate
 from tutor.figures import in_words
 from tutor.views.base import READERS, Table, View, asked, script
 
-NAMES = {
+KIND_TITLES = {
     "encoder": "encoder attention",
     "decoder": "decoder attention",
     "cross": "cross attention",
@@ -107,7 +107,7 @@ class AttentionView(View):
 
     def _which(self):
         head = "mean of the heads" if self.head is None else f"head {self.head}"
-        return f"{NAMES[self.kind]}, layer {self.layer}, {head}"
+        return f"{KIND_TITLES[self.kind]}, layer {self.layer}, {head}"
 
     def __repr__(self):
         L, h, T, S = self._shape(self.kind)

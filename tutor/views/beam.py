@@ -7,7 +7,7 @@ import torch
 from traitlets import Bool, Dict, Int, Unicode
 
 from tutor.decoding import ALPHA, beam_search
-from tutor.figures.page import INK, LINE
+from tutor.figures.page import INK, LINE_COLOUR
 from tutor.views.base import READERS, Table, View, as_written, asked, script
 
 
@@ -170,7 +170,7 @@ class BeamView(View):
         """Draw the tree, a column for every step and the best on top, as wide as its tokens."""
         fates, tall = self.fates(), 0.55  # of a row; all in inches
         marked = [
-            [STYLES[fate]["mark"] + c.token for fate, c in zip(*column, strict=True)]
+            [FATE_STYLES[fate]["mark"] + c.token for fate, c in zip(*column, strict=True)]
             for column in zip(fates, self.steps, strict=False)
         ]
         wide = [max(0.62, 0.075 * max(map(len, texts)) + 0.28) for texts in marked]
@@ -184,9 +184,9 @@ class BeamView(View):
             won = self.path(*self.facts["winner"])
         for i, texts in enumerate(marked):
             for j, text in enumerate(texts):
-                candidate, line = self.steps[i][j], STYLES[fates[i][j]]["line"]
+                candidate, line = self.steps[i][j], FATE_STYLES[fates[i][j]]["line"]
                 if i:
-                    style = STYLES["best"]["line"] if (i, j) in won else line
+                    style = FATE_STYLES["best"]["line"] if (i, j) in won else line
                     ax.plot([x[i - 1], x[i]], [candidate.parent, j], **style)
                 box = {"boxstyle": "round,pad=0.25", "facecolor": "white", **line}
                 box["edgecolor"] = box.pop("color")
@@ -201,16 +201,16 @@ class BeamView(View):
         ax.xaxis.set_label_position("top")
         ax.set_xlabel("step", fontsize=10)
         ax.spines[:].set_visible(False)
-        legend = ", ".join(f"{s['mark']}{fate}" for fate, s in STYLES.items() if s["mark"])
+        legend = ", ".join(f"{s['mark']}{fate}" for fate, s in FATE_STYLES.items() if s["mark"])
         words = f"In a box: the token, and the score of the sentence so far.\n{legend}"
         figure.supxlabel(words, fontsize=10, x=0.02, ha="left")
 
 
-STYLES = {
+FATE_STYLES = {
     "live": {"mark": "", "line": {"color": INK, "linewidth": 1}},
     "finished": {"mark": "■ ", "line": {"color": INK, "linewidth": 1}},
     "best": {"mark": "★ ", "line": {"color": INK, "linewidth": 2.5}},
-    "pruned": {"mark": "✕ ", "line": {"color": LINE, "linewidth": 1.2, "linestyle": "--"}},
+    "pruned": {"mark": "✕ ", "line": {"color": LINE_COLOUR, "linewidth": 1.2, "linestyle": "--"}},
 }
 
 

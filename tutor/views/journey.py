@@ -128,31 +128,23 @@ class JourneyView(View):
             "source_ids": source,
             "target_ids": target,
             "config": sizes_of(model),
-            "lengths": self._lengths(),
-            "heads": self._head_lengths(),
+            "lengths": {
+                place: {
+                    name: self._norms(f"{place}.{name}") for name in ("before", "adds", "after")
+                }
+                for place in sub_layers(model)
+            },
+            "heads": {
+                place: self._norms(f"{place}.parts")  # h lists
+                for place in sub_layers(model)
+                if not place.endswith("ff")
+            },
             **self._probabilities(),
         }
 
-    def _lengths(self):
-        """Of what each sub-layer adds to every position, and of the stream before and after."""
-        return {
-            place: {
-                name: [round(x, 4) for x in self.numbers(f"{place}.{name}").norm(dim=-1).tolist()]
-                for name in ("before", "adds", "after")
-            }
-            for place in sub_layers(self.translator.model)
-        }
-
-    def _head_lengths(self):
-        """Of the part that each head adds to every position: sub-layer -> h lists."""
-        return {
-            place: [
-                [round(x, 4) for x in row]
-                for row in self.numbers(f"{place}.parts").norm(dim=-1).tolist()
-            ]
-            for place in sub_layers(self.translator.model)
-            if not place.endswith("ff")
-        }
+    def _norms(self, name):
+        """The lengths of the vectors that are called so, to four decimals, as lists."""
+        return self.numbers(name).norm(dim=-1).double().round(decimals=4).tolist()
 
     def _probabilities(self):
         Z = self.numbers("logits")  # (T, vocab_size)

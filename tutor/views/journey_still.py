@@ -5,11 +5,11 @@ from matplotlib.patches import Rectangle
 from tutor.figures import COLOURS
 
 SUB_LAYERS = {"self": "self-attention", "cross": "cross-attention", "ff": "feed-forward"}
-SHORT = {"self": "self", "cross": "cross", "ff": "feed-fwd"}
+SHORT_NAMES = {"self": "self", "cross": "cross", "ff": "feed-fwd"}
 SOURCE, TARGET = COLOURS[:2]  # what comes from the source, and what from the translation
 FRAME = {"fill": False, "edgecolor": "#808080"}
 ROOM = 10  # tokens that the map has place for
-COLUMNS = 24  # of weights side by side that can be named
+MAX_COLUMNS = 24  # of weights side by side that can be named
 
 
 def in_words(place):
@@ -98,14 +98,14 @@ def draw_side(view, ax, side, top):
     strongest = max(part[at[place]] for place, each in facts["heads"].items() for part in each)
     for place in here:
         _, layer, kind = place.split(".")
-        kinds = [k for k in SHORT if f"{side}.{layer}.{k}" in facts["lengths"]]
+        kinds = [k for k in SHORT_NAMES if f"{side}.{layer}.{k}" in facts["lengths"]]
         x, y = 1.15 * int(layer), top + 0.3 + 0.66 * kinds.index(kind)
         colour = SOURCE if side == "encoder" or kind == "cross" else TARGET
         adds, factor = facts["lengths"][place]["adds"][position], scales.get(place, 1)
         if kind == kinds[0]:
             ax.text(x + 0.5, top + 0.2, f"layer {layer}", fontsize=9, ha="center")
         ax.add_patch(Rectangle((x, y), 1.05, 0.6, **FRAME))
-        ax.text(x + 0.06, y + 0.19, SHORT[kind], fontsize=9.5)
+        ax.text(x + 0.06, y + 0.19, SHORT_NAMES[kind], fontsize=9.5)
         number = f"{adds:.{int(adds < 100)}f}" if factor else "off"
         ax.text(x + 1.0, y + 0.19, number, fontsize=9.5, ha="right")
         ax.add_patch(Rectangle((x + 0.06, y + 0.25), 0.93 * adds / longest, 0.1, facecolor=colour))
@@ -131,7 +131,7 @@ def columns_of(place):
     return "read" if place.startswith("decoder") and "self" in place else "source"
 
 
-NAMES = {"source": "source token", "read": "token read"}
+AXIS_LABELS = {"source": "source token", "read": "token read"}
 
 
 def draw_lengths(view, figure):
@@ -149,7 +149,7 @@ def draw_lengths(view, figure):
         mark_step(ax, view.step - 0.5, -0.5, 1, len(here))
     ax.tick_params(labelsize=10, length=0)
     ax.set_title(in_words(view.place), fontsize=10)
-    ax.set_xlabel(NAMES[rows_of(view.place)])
+    ax.set_xlabel(AXIS_LABELS[rows_of(view.place)])
     bar = {"shrink": 0.7, "pad": 0.02, "location": "bottom"}
     figure.colorbar(image, ax=ax, label="length of what is added", **bar)
 
@@ -159,7 +159,7 @@ def maps_of(view):
     place, _, head = view.place.partition(".head.")
     A = view.numbers(f"{place}.A")  # (h, T, S)
     heads = [int(head)] if head else list(range(len(A)))
-    return heads, A, min(len(heads), max(1, COLUMNS // A.shape[2]))
+    return heads, A, min(len(heads), max(1, MAX_COLUMNS // A.shape[2]))
 
 
 def size_of_weights(view):
@@ -188,8 +188,8 @@ def draw_weights(view, figure):
         if len(heads) > 1:
             ax.set_title(f"head {m}", fontsize=10)
     figure.suptitle(in_words(place), fontsize=10)
-    figure.supxlabel(NAMES[columns_of(place)], fontsize=10)
-    figure.supylabel(NAMES[rows_of(place)], fontsize=10)
+    figure.supxlabel(AXIS_LABELS[columns_of(place)], fontsize=10)
+    figure.supylabel(AXIS_LABELS[rows_of(place)], fontsize=10)
     figure.colorbar(image, ax=axes, label="weight", shrink=0.7, pad=0.02, aspect=30)
 
 

@@ -6,7 +6,7 @@ from traitlets import Bool, Dict, Int
 
 from tutor.views.base import READERS, Table, View, as_written, script, to_lists
 
-STEPS = ("multiply", "cut", "stack", "swap back", "join")
+SLICING_STEPS = ("multiply", "cut", "stack", "swap back", "join")
 
 
 class SlicingView(View):
@@ -20,7 +20,7 @@ class SlicingView(View):
     _esm = script("slicing")
 
     facts = Dict().tag(sync=True)
-    step = Int(0, min=0, max=len(STEPS) - 1).tag(**READERS)
+    step = Int(0, min=0, max=len(SLICING_STEPS) - 1).tag(**READERS)
     mistake = Bool(False).tag(**READERS)  # a view() instead of cutting and stacking
 
     def __init__(self, X, W_Q, num_heads, words=None, step=0):
