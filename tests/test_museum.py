@@ -471,10 +471,6 @@ def test_a_page_runs_in_an_empty_session_each_time():
 # harmless, or of a task in which either is right
 SLIPS = {
     "judge_a_translator": ["argument 1 ignored"],  # the training pairs
-    "scores_of_all_heads": ["argument 2 ignored"],
-    "score_a_system": ["argument 1 ignored"],
-    "batches_of_sentences": ["argument 1 ignored"],
-    "weights_of_one_head": ["right in the first part of the batch alone"],
     "weights_of_a_sentence": ["weights_of_an_empty_row as shown"],
     "weights_of_wide_words": ["weights_of_an_empty_row as shown"],
     "weights_with_a_mask": ["weights_of_an_empty_row as shown"],

@@ -373,6 +373,7 @@ class scores_of_all_heads:
             assert 0.8 < E.var() < 1.25
             first = Q[:, : 64 // h] @ K[:, : 64 // h].T  # (T, S)
             assert equal(E[0] / E[0].std(), first / first.std())
+        scores(torch.randn(3, 8), torch.randn(4, 8), 8, 2)
 
     def demo(scores):
         Q, K = torch.randn(300, 64), torch.randn(300, 64)
@@ -471,6 +472,7 @@ class weights_of_one_head:
             assert A.shape == (1, 2, T, T)
             assert equal(A.sum(-1), torch.ones(1, 2, T)) and equal(A.mean(1), mean)
             assert not equal(A[:, 0], A[:, 1])
+        weights(attention, torch.randn(2, 4, 8))
 
     def demo(weights):
         attention = nn.MultiheadAttention(8, 2, batch_first=True)

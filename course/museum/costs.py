@@ -335,7 +335,7 @@ class batches_of_sentences:
             words = torch.cat([batch[batch != PAD] for batch in batches])
             assert sorted(words.tolist()) == sorted(sum(sentences, []))
             assert all(len(b) <= 2 and (b != PAD).any(dim=0).all() for b in batches)
-        make([[5], [6, 7], [8, 9, 5, 6]], 1)
+        assert len(make([[5], [6, 7], [8, 9, 5, 6]], 1)) == 3
 
     def demo(make):
         sentences = [[5] * length for length in (2, 3, 3, 3, 3, 2, 2, 12)]

@@ -370,6 +370,7 @@ class score_a_system:
         found = []
         assert not warnings_of(lambda: found.extend(score(said, right) for said in (right, wrong)))
         assert abs(found[0] - 100) < 1e-6 and 0 <= found[1] < 50
+        assert score(wrong, wrong) > 99
 
     def demo(score):
         translations = ["L'homme au chapeau s'assied dans l'herbe.", "Il n'est pas seul."] * 50
