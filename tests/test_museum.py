@@ -225,7 +225,7 @@ TASKS = {task: [e for e in ALL if e.task == task] for task in {e.task for e in A
 
 @pytest.mark.parametrize("exhibit", [e for e in ALL if e.task], ids=lambda e: e.name)
 def test_the_first_check_of_a_task_that_fails_is_the_one_that_names_the_mistake(exhibit):
-    failing = [other.name for other in TASKS[exhibit.task] if not other.passes(exhibit.wrong)]
+    failing = [other.name for other in TASKS[exhibit.task] if other.blames(exhibit.wrong)]
     assert failing[0] == exhibit.name
     assert all(other.passes(exhibit.mended) for other in TASKS[exhibit.task])
 
@@ -236,7 +236,7 @@ TEXT = PAGE.parent / "source" / f"{PAGE.stem}.md"
 
 def lets_pass(test, code):
     try:
-        return museum.EXHIBITS[test].passes(museum.EXHIBITS[code].wrong)
+        return not museum.EXHIBITS[test].blames(museum.EXHIBITS[code].wrong)
     except Exception:  # they take other arguments
         return False
 
@@ -466,3 +466,22 @@ def test_a_page_runs_in_an_empty_session_each_time():
         count = globals().get("count", 0) + 1
     """)
     assert page.text.startswith("count") and page()["count"] == page()["count"] == 1
+
+
+# harmless, or of a task in which either is right
+SLIPS = {
+    "judge_a_translator": ["argument 1 ignored"],  # the training pairs
+    "weights_of_a_sentence": ["weights_of_an_empty_row as shown"],
+    "weights_of_wide_words": ["weights_of_an_empty_row as shown"],
+    "weights_with_a_mask": ["weights_of_an_empty_row as shown"],
+    "weights_of_an_empty_row": ["weights_of_a_sentence as shown"],
+    "table_of_positions": ["table_of_halves as shown"],
+    "table_by_loops": ["table_of_halves as shown"],
+    "table_of_pairs": ["table_of_halves as shown"],
+    "search_a_sentence": ["search_and_choose as shown"],
+}
+
+
+@each
+def test_no_nearly_right_answer_passes(exhibit):
+    assert lazy.let_through(exhibit, lazy.nearly_right) == SLIPS.get(exhibit.name, [])

@@ -38,11 +38,7 @@ class weights_of_a_sentence:
             E = E.masked_fill(mask, torch.finfo(E.dtype).min)
         return E.softmax(dim=1)
 
-    def mended(Q, K, mask=None):
-        E = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (..., T, S)
-        if mask is not None:
-            E = E.masked_fill(mask, torch.finfo(E.dtype).min)
-        return E.softmax(dim=-1)
+    mend = {"dim=1": "dim=-1"}
 
     def judge(weights):
         for shape in [(3, 4), (2, 3, 4), (2, 5, 3, 4)]:
@@ -50,6 +46,7 @@ class weights_of_a_sentence:
             A, E = weights(Q, K), torch.einsum("...td,...sd->...ts", Q, K)  # (..., T, S)
             assert equal(A.sum(-1), torch.ones(shape[:-1]))
             assert (A.argmax(-1) == E.argmax(-1)).all() and (A.argmin(-1) == E.argmin(-1)).all()
+        weights(torch.randn(2, 3, 5), torch.randn(2, 4, 5), torch.arange(4) > 2)
 
     def demo(weights):
         Q, K = torch.tensor([[math.log(3.0)], [0.0]]), torch.tensor([[1.0], [0.0]])
@@ -77,17 +74,14 @@ class weights_of_wide_words:
             E = E.masked_fill(mask, torch.finfo(E.dtype).min)
         return E.softmax(dim=-1)
 
-    def mended(Q, K, mask=None):
-        E = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (..., T, S)
-        if mask is not None:
-            E = E.masked_fill(mask, torch.finfo(E.dtype).min)
-        return E.softmax(dim=-1)
+    mend = {")  #": ") / math.sqrt(Q.shape[-1])  #"}
 
     def judge(weights):
         for d_k in (1, 4, 16):
             one, two_keys = torch.ones(1, d_k), torch.stack([torch.ones(d_k), torch.zeros(d_k)])
             A = weights(one, two_keys)  # (1, 2): the second key has score 0
             assert abs((A[0, 0] / A[0, 1]).log().item() - math.sqrt(d_k)) < 1e-9
+        weights(torch.randn(2, 3, 5), torch.randn(2, 4, 5), torch.arange(4) > 2)
 
     def demo(weights):
         said = []
@@ -115,11 +109,7 @@ class weights_with_a_mask:
             E = E + mask.to(E.dtype)
         return E.softmax(dim=-1)
 
-    def mended(Q, K, mask=None):
-        E = Q @ K.transpose(-2, -1) / math.sqrt(Q.shape[-1])  # (..., T, S)
-        if mask is not None:
-            E = E.masked_fill(mask, torch.finfo(E.dtype).min)
-        return E.softmax(dim=-1)
+    mend = {" + mask.to(E.dtype": ".masked_fill(mask, torch.finfo(E.dtype).min"}
 
     def judge(weights):
         for T in (3, 5):
@@ -127,6 +117,7 @@ class weights_with_a_mask:
             A, visible = weights(Q, K, mask), weights(Q, K) * ~mask  # (T, S)
             assert (A[mask] == 0).all() and equal(A, visible / visible.sum(-1, keepdim=True))
             assert equal(A[1, 1].logit(), Q[1] @ (K[1] - K[0]) / math.sqrt(4))  # (): scaled scores
+        weights(torch.randn(2, 3, 5), torch.randn(2, 4, 5), torch.arange(4) > 2)
 
     def demo(weights):
         A = weights(torch.zeros(1, 4), torch.zeros(2, 4), torch.tensor([[False, True]]))
@@ -158,6 +149,9 @@ class weights_of_an_empty_row:
             return E.softmax(dim=-1)
         A = E.masked_fill(mask, torch.finfo(E.dtype).min).softmax(dim=-1)
         return A.masked_fill(mask, 0.0)
+
+    def view(A, Q, K, mask=None):  # an empty row may hold anything finite
+        return A if mask is None else A[~mask.all(dim=-1)]
 
     def judge(weights):
         for T in (3, 4):
@@ -194,8 +188,7 @@ class mask_of_the_future:
     def wrong(T):
         return torch.ones(T, T, dtype=torch.bool).tril()
 
-    def mended(T):
-        return torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)
+    mend = {"tril(": "triu(diagonal=1"}
 
     def judge(mask):
         for T in (3, 5):
@@ -220,8 +213,7 @@ class mask_of_what_follows:
     def wrong(T):
         return torch.ones(T, T, dtype=torch.bool).triu()
 
-    def mended(T):
-        return torch.ones(T, T, dtype=torch.bool).triu(diagonal=1)
+    mend = {"triu()": "triu(diagonal=1)"}
 
     def judge(mask):
         for T in (3, 5):
@@ -248,8 +240,7 @@ class attend_to_the_past:
     def wrong(Q, K, V, hidden):
         return F.scaled_dot_product_attention(Q, K, V, attn_mask=hidden)  # (N, T, d_v)
 
-    def mended(Q, K, V, hidden):
-        return F.scaled_dot_product_attention(Q, K, V, attn_mask=~hidden)  # (N, T, d_v)
+    mend = {"=hidden": "=~hidden"}
 
     def judge(attend):
         for T in (3, 4):
@@ -313,9 +304,7 @@ class cut_into_heads:
         *N, T, columns = X.shape
         return X.reshape(*N, columns // width, T, width)  # (..., h, T, width)
 
-    def mended(X, width):
-        *N, T, columns = X.shape
-        return X.reshape(*N, T, columns // width, width).transpose(-3, -2)  # (..., h, T, width)
+    mend = {"columns // width, T, width": "T, columns // width, width).transpose(-3, -2"}
 
     def judge(cut):
         X = torch.randn(2, 3, 4)
@@ -348,9 +337,7 @@ class join_the_heads:
         *N, h, T, width = X.shape
         return X.reshape(*N, T, h * width)  # (..., T, h * width)
 
-    def mended(X):
-        *N, h, T, width = X.shape
-        return X.transpose(-3, -2).reshape(*N, T, h * width)  # (..., T, h * width)
+    mend = {".reshape": ".transpose(-3, -2).reshape"}
 
     def judge(join):
         for width in (2, 4):
@@ -377,9 +364,7 @@ class scores_of_all_heads:
         Q, K = (X.unflatten(-1, (num_heads, -1)).transpose(-3, -2) for X in (Q, K))  # (h, T, d_k)
         return Q @ K.transpose(-2, -1) / math.sqrt(d_model)  # (h, T, S)
 
-    def mended(Q, K, d_model, num_heads):
-        Q, K = (X.unflatten(-1, (num_heads, -1)).transpose(-3, -2) for X in (Q, K))  # (h, T, d_k)
-        return Q @ K.transpose(-2, -1) / math.sqrt(d_model // num_heads)  # (h, T, S)
+    mend = {"d_model)": "d_model // num_heads)"}
 
     def judge(scores):
         for h in (1, 2, 4):
@@ -388,6 +373,7 @@ class scores_of_all_heads:
             assert 0.8 < E.var() < 1.25
             first = Q[:, : 64 // h] @ K[:, : 64 // h].T  # (T, S)
             assert equal(E[0] / E[0].std(), first / first.std())
+        scores(torch.randn(3, 8), torch.randn(4, 8), 8, 2)
 
     def demo(scores):
         Q, K = torch.randn(300, 64), torch.randn(300, 64)
@@ -447,8 +433,7 @@ class project_by_hand:
     def wrong(linear, X):
         return X @ linear.weight  # (T, d_out)
 
-    def mended(linear, X):
-        return X @ linear.weight.T  # (T, d_out)
+    mend = {"weight": "weight.T"}
 
     def judge(project):
         for d_out in (4, 6):
@@ -477,9 +462,7 @@ class weights_of_one_head:
         _, A = attention(X, X, X)
         return A
 
-    def mended(attention, X):
-        _, A = attention(X, X, X, average_attn_weights=False)
-        return A
+    mend = {"X, X)": "X, X, average_attn_weights=False)"}
 
     def judge(weights):
         attention = nn.MultiheadAttention(8, 2, batch_first=True)
@@ -489,6 +472,7 @@ class weights_of_one_head:
             assert A.shape == (1, 2, T, T)
             assert equal(A.sum(-1), torch.ones(1, 2, T)) and equal(A.mean(1), mean)
             assert not equal(A[:, 0], A[:, 1])
+        weights(attention, torch.randn(2, 4, 8))
 
     def demo(weights):
         attention = nn.MultiheadAttention(8, 2, batch_first=True)
@@ -548,8 +532,7 @@ class look_across:
     def wrong(attend, X, memory):
         return attend(memory, memory, X)  # (N, T, d_model)
 
-    def mended(attend, X, memory):
-        return attend(X, memory, memory)  # (N, T, d_model)
+    mend = {"memory, memory, X": "X, memory, memory"}
 
     def judge(look):
         for T, S in ((3, 5), (5, 3)):
@@ -582,8 +565,9 @@ class layer_for_a_batch:
     def wrong():
         return nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, dropout=0.0)
 
-    def mended():
-        return nn.TransformerEncoderLayer(8, 2, dim_feedforward=16, dropout=0.0, batch_first=True)
+    mend = {"0.0)": "0.0, batch_first=True)"}
+
+    view = None
 
     def judge(build):
         X, run = torch.randn(3, 5, 8), build()  # (N, T, d_model)

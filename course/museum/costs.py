@@ -29,15 +29,16 @@ PRODUCTS = (torch.ops.aten.mm, torch.ops.aten.bmm, torch.ops.aten.addmm)
 
 
 class ProductCounter(TorchDispatchMode):
-    """While it is on, counts the multiplications in matrix products (T, d) times (d, V): T d V."""
+    """While it is on, counts matrix products, and T d V multiplications in one (T, d) (d, V)."""
 
     def __init__(self):
         super().__init__()
-        self.multiplications = 0
+        self.products, self.multiplications = 0, 0
 
     def __torch_dispatch__(self, operation, types, inputs=(), options=None):
         result = operation(*inputs, **(options or {}))
         if operation.overloadpacket in PRODUCTS:
+            self.products += 1
             self.multiplications += result.numel() * inputs[-2].shape[-1]
         return result
 
@@ -77,6 +78,7 @@ class write_a_translation:
         encode = CallCounter(sum)
         assert write(encode, lambda words, memory: len(words) + memory, [1, 2], 3) == [3, 4, 5]
         assert encode.calls == 1
+        write(sum, lambda words, memory: len(words) + memory, [3, 5], 2)
 
     def demo(write):
         encode = CallCounter(sum)
@@ -133,8 +135,7 @@ class logits_while_writing:
     def wrong(Y, W):
         return (Y @ W.T)[:, -1]  # (N, T, V), then (N, V)
 
-    def mended(Y, W):
-        return Y[:, -1] @ W.T  # (N, V)
+    mend = {"(Y @ W.T)[:, -1]  # (N, T, V), then": "Y[:, -1] @ W.T  #"}
 
     def judge(logits):
         Y, W = torch.randn(2, 50, 8), torch.randn(512, 8)
@@ -194,13 +195,18 @@ class queries_of_all_heads:
     def wrong(X, W, num_heads, product=torch.mm):
         return torch.stack([product(X, W_m) for W_m in W.chunk(num_heads, dim=1)])  # (h, T, d_k)
 
-    def mended(X, W, num_heads, product=torch.mm):
-        return product(X, W).unflatten(-1, (num_heads, -1)).transpose(0, 1)  # (h, T, d_k)
+    mend = {
+        "torch.stack([": "",
+        "W_m) for W_m in": "W).unflatten(-1, (num_heads, -1))",
+        " W.chunk(num_heads, dim=1)])": ".transpose(0, 1)",
+    }
 
     def judge(queries):
-        X, W, product = torch.randn(3, 16), torch.randn(16, 16), CallCounter(torch.mm)
-        assert equal(queries(X, W, 4, product)[1], torch.mm(X, W[:, 4:8]))  # (T, d_k)
-        assert product.calls == 1
+        X, W = torch.randn(3, 16), torch.randn(16, 16)
+        with ProductCounter() as counter:
+            Q = queries(X, W, 4, torch.mm)  # (h, T, d_k)
+        assert equal(Q[1], torch.mm(X, W[:, 4:8])) and counter.products == 1
+        queries(X, W, 2)
 
     def demo(queries):
         product = CallCounter(torch.mm)
@@ -223,14 +229,15 @@ class layers_of_a_stack:
     def wrong(make, n):
         return nn.ModuleList(copy.deepcopy(make()) for _ in range(n))
 
-    def mended(make, n):
-        return nn.ModuleList(make() for _ in range(n))
+    mend = {"copy.deepcopy(make()": "make("}
+
+    view = None
 
     def judge(stack):
         layer = counted_layer()
         layers = stack(lambda: layer(4, 4), 3)
         assert len({tuple(one.weight.flatten().tolist()) for one in layers}) == 3
-        assert layer.made == 3
+        assert layer.made == 3 and len(stack(lambda: layer(4, 4), 2)) == 2
 
     def demo(stack):
         layer = counted_layer()
@@ -274,11 +281,7 @@ class loss_of_a_test_set:
             total += loss
         return total
 
-    def mended(losses):
-        total = 0.0
-        for loss in losses:
-            total += loss.item()
-        return total
+    mend = {"= loss": "= loss.item()"}
 
     def judge(add_up):
         W = torch.ones(1, requires_grad=True)
@@ -323,11 +326,16 @@ class batches_of_sentences:
             batches.append(torch.tensor([ids + [PAD] * (T - len(ids)) for ids in group]))
         return batches
 
+    def view(batches, *inputs):  # sorted by length will do, too
+        return sorted(row[row != PAD].tolist() for batch in batches for row in batch)
+
     def judge(make):
-        for sentences, widths in (([[5], [6, 7], [8, 9, 5, 6], [7]], [2, 4]), ([[4, 5], [6]], [2])):
+        for sentences in ([[5], [6, 7], [8, 9, 5, 6], [7]], [[4, 5], [6]]):
             batches = make(sentences, 2)
-            words = torch.cat([b[b != PAD] for b in batches]).tolist()
-            assert words == sum(sentences, []) and [b.shape[1] for b in batches] == widths
+            words = torch.cat([batch[batch != PAD] for batch in batches])
+            assert sorted(words.tolist()) == sorted(sum(sentences, []))
+            assert all(len(b) <= 2 and (b != PAD).any(dim=0).all() for b in batches)
+        assert len(make([[5], [6, 7], [8, 9, 5, 6]], 1)) == 3
 
     def demo(make):
         sentences = [[5] * length for length in (2, 3, 3, 3, 3, 2, 2, 12)]

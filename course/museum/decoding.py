@@ -71,11 +71,10 @@ class grow_the_beams:
         scores, place = total.flatten().topk(k)  # (k,)
         return scores, place // V, place % V
 
-    def mended(scores, logits):
-        k, V = logits.shape
-        total = scores[:, None] + logits.log_softmax(dim=-1)  # (k, V)
-        scores, place = total.flatten().topk(k)  # (k,)
-        return scores, place // V, place % V
+    mend = {" logits  ": " logits.log_softmax(dim=-1)  "}
+
+    def view(grown, *inputs):  # in any order
+        return [part[grown[0].argsort()] for part in grown]
 
     def judge(grow):
         for k in (2, 3):
@@ -84,7 +83,7 @@ class grow_the_beams:
             assert all(map(equal, grow(scores, logits), grow(scores, shifted)))
             certain = logits + 99 * torch.eye(k, 5)  # beam j can only say word j
             _, parents, words = grow(scores, certain)
-            assert parents.tolist() == words.tolist() == [*range(k)][::-1]
+            assert parents.tolist() == words.tolist() and sorted(words.tolist()) == [*range(k)]
 
     def demo(grow):
         scores, logits = torch.tensor([0.9, 0.1]).log(), torch.tensor([[0.7, 0.3]] * 2).log()
@@ -109,17 +108,17 @@ class grow_and_add_up:
         best, place = total.flatten().topk(k)  # (k,)
         return scores[place // V] + best, place // V, place % V
 
-    def mended(scores, logits):
-        k, V = logits.shape
-        total = scores[:, None] + logits.log_softmax(dim=-1)  # (k, V)
-        best, place = total.flatten().topk(k)  # (k,)
-        return best, place // V, place % V
+    mend = {"scores[place // V] + ": ""}
+
+    def view(grown, *inputs):  # in any order
+        return [part[grown[0].argsort()] for part in grown]
 
     def judge(grow):
         for parent, own in ((0.5, 0.8), (0.3, 0.6)):
             logits = torch.tensor([[own, 1 - own]]).log()
             best, _, words = grow(torch.tensor([parent]).log(), logits)
             assert equal(best.exp(), torch.tensor([parent * own])) and words.tolist() == [0]
+        grow(torch.randn(2), torch.randn(2, 5))
 
     def demo(grow):
         scores, logits = torch.tensor([0.5]).log(), torch.tensor([[0.8, 0.2]]).log()
@@ -161,6 +160,8 @@ class search_a_sentence:
             beams = sorted(growing, key=lambda beam: -beam[1])[:width]
         return max(finished, key=lambda beam: beam[1] / len(beam[0]))[0]
 
+    view = None
+
     def judge(search):
         for language in (next_log_p, after_cats):
             words = search(language, width=100, max_len=5)
@@ -194,22 +195,14 @@ class search_and_choose:
             beams = sorted(growing, key=lambda beam: -beam[1])[:width]
         return max(finished, key=lambda beam: beam[1])[0]
 
-    def mended(next_log_p, width, max_len):
-        beams, finished = [((), 0.0)], []
-        for _ in range(max_len):
-            grown = [
-                (words + (word,), score + log_p)
-                for words, score in beams
-                for word, log_p in next_log_p(words).items()
-            ]
-            finished += [beam for beam in grown if beam[0][-1] == "."]
-            growing = [beam for beam in grown if beam[0][-1] != "."]
-            beams = sorted(growing, key=lambda beam: -beam[1])[:width]
-        return max(finished, key=lambda beam: beam[1] / len(beam[0]))[0]
+    mend = {"[1])[0": "[1] / len(beam[0]))[0"}
+
+    def view(words, *inputs):
+        return tuple(words)
 
     def judge(search):
         for language in (next_log_p, after_cats):
-            assert search(language, width=100, max_len=4) == best_of_all(language, max_len=4)
+            assert tuple(search(language, width=100, max_len=4)) == best_of_all(language, max_len=4)
 
     def demo(search):
         return f"width 100: {' '.join(search(next_log_p, width=100, max_len=4))}"
@@ -232,8 +225,7 @@ class extend_the_cache:
     def wrong(cache, parents, new):
         return torch.cat([cache, new], dim=1)  # (k, t + 1, d_k)
 
-    def mended(cache, parents, new):
-        return torch.cat([cache[parents], new], dim=1)  # (k, t + 1, d_k)
+    mend = {"[cache,": "[cache[parents],"}
 
     def judge(extend):
         K, words = torch.randn(9, 4), torch.tensor([[5, 6], [7, 8]])  # a key for each word
@@ -266,14 +258,14 @@ class place_the_newest:
     def wrong(X_new, table, step):
         return X_new + table[: X_new.shape[1]]  # (N, 1, d_model)
 
-    def mended(X_new, table, step):
-        return X_new + table[step : step + X_new.shape[1]]  # (N, 1, d_model)
+    mend = {"[: X_new": "[step : step + X_new"}
 
     def judge(place):
         X, table = torch.randn(2, 4, 8), torch.randn(9, 8)
         for step in range(4):
             uncached = (X + table[:4])[:, step : step + 1]
             assert equal(place(X[:, step : step + 1], table, step), uncached)
+        place(X[:, 1:3], table, 1)
 
     def demo(place):
         X, table = torch.randn(2, 4, 8), torch.randn(9, 8)
@@ -297,8 +289,7 @@ class logits_of_the_beams:
     def wrong(Y, W):
         return (Y @ W.T).squeeze()  # (N * k, V)
 
-    def mended(Y, W):
-        return (Y @ W.T).squeeze(1)  # (N * k, V)
+    mend = {"squeeze()": "squeeze(1)"}
 
     def judge(logits):
         for beams in (3, 1):
@@ -379,6 +370,7 @@ class score_a_system:
         found = []
         assert not warnings_of(lambda: found.extend(score(said, right) for said in (right, wrong)))
         assert abs(found[0] - 100) < 1e-6 and 0 <= found[1] < 50
+        assert score(wrong, wrong) > 99
 
     def demo(score):
         translations = ["L'homme au chapeau s'assied dans l'herbe.", "Il n'est pas seul."] * 50

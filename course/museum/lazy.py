@@ -9,7 +9,8 @@ from contextlib import suppress
 import torch
 from torch import nn
 
-from course.museum.exhibit import sandbox
+from course import museum
+from course.museum.exhibit import modules_in, observed, sandbox
 
 FILLS = {  # from the right tensor, as floats, to what a lazy answer gives
     "zeros": torch.zeros_like,
@@ -53,10 +54,10 @@ def candidates(exhibit):
     return found
 
 
-def let_through(exhibit):
+def let_through(exhibit, answers=candidates):
     """The lazy answers that an exhibit's test lets through. There should be none."""
     passed = []
-    for name, answer in candidates(exhibit).items():
+    for name, answer in answers(exhibit).items():
         with suppress(Exception):  # most stumble over None, or over the wrong kind of thing
             if exhibit.passes(answer):
                 passed.append(name)
@@ -86,15 +87,7 @@ def answers_of(exhibit, ask, seed):
 
 def most_inputs(exhibit):
     """How many arguments by place the judge gives."""
-    most = [0]
-
-    def count(*inputs, **named):
-        most.append(len(inputs))
-        return exhibit.mended(*inputs, **named)
-
-    with sandbox():
-        exhibit.judge(count)
-    return max(most)
+    return max(map(len, questions_of(exhibit)))
 
 
 def diagonal(X):
@@ -132,3 +125,72 @@ class Filled(nn.Module):
 
     def forward(self, *inputs, **named):
         return filled(self.layer(*inputs, **named), self.fill)
+
+
+# ---- answers that did look at the question, but not closely
+
+
+def alone(dim, place):
+    """A fill that keeps the numbers of one place of a dimension, and makes all others 0."""
+
+    def keep(X):
+        if X.dim() < -dim or X.dim() <= dim:
+            return torch.full_like(X, torch.nan)
+        kept = torch.zeros(X.shape[dim])
+        kept[place] = 1
+        return X * kept.reshape(-1, *[1] * (X.dim() - 1 if dim == 0 else 1))  # (...)
+
+    return keep
+
+
+NEARLY = {
+    "the right numbers without their gradient": torch.detach,
+    "right in the first part of the batch alone": alone(0, 0),
+    "right in the last row alone": alone(-2, -1),
+    "right in the last column, and even in all others": lambda X: (
+        X.mean(-1, True).expand_as(X) if X.dim() else torch.full_like(X, torch.nan)
+    ),
+}
+
+
+def nearly_right(exhibit):
+    """Answers to an exhibit that are wrong in one respect: a dict from what they do to a function.
+
+    Without a gradient, right in one place alone, deaf to an argument, leaving a model in eval mode,
+    and what the exhibits of the same task show.
+    """
+    right, inputs_of = exhibit.mended, questions_of(exhibit)
+    found, learns = {}, []
+    with sandbox(), suppress(TypeError):  # a function of keywords alone is asked otherwise
+        learns = observed(right, inputs_of[0], {}, lambda result, *_: result)["The gradient"]
+    for name, fill in NEARLY.items():
+        if fill is torch.detach and not learns:
+            continue
+        found[name] = lambda *inputs, fill=fill, **named: filled(right(*inputs, **named), fill)
+    for i, first in enumerate(max(inputs_of, key=len)):
+        if not callable(first):
+            found[f"argument {i} ignored"] = lambda *inputs, i=i, first=first, **named: right(
+                *inputs[:i], first, *inputs[i + 1 :], **named
+            )
+    if any(map(modules_in, inputs_of)):
+        found["the model left in eval mode"] = lambda *inputs, **named: (
+            right(*inputs, **named),
+            [module.eval() for module in modules_in(inputs)],
+        )[0]
+    for other in museum.EXHIBITS.values():
+        if exhibit.task and other.task == exhibit.task:
+            found[f"{other.name} as shown"] = other.wrong
+    return found
+
+
+def questions_of(exhibit):
+    """The arguments by place of all questions that the judge asks."""
+    asked = []
+
+    def note(*inputs, **named):
+        asked.append(inputs)
+        return exhibit.mended(*inputs, **named)
+
+    with sandbox():
+        exhibit.asked(note)
+    return asked

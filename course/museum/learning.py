@@ -33,6 +33,8 @@ class loss_of_the_next_word:
         def parrot(ids):
             return 20.0 * F.one_hot(ids, 9)
 
+        loss(lambda ids: torch.eye(9)[ids], torch.tensor([[3, 7, 8], [5, 4, 4]]))
+
         def counter(ids):
             return 20.0 * F.one_hot(ids + 1, 9)
 
@@ -67,6 +69,7 @@ class loss_of_a_batch:
     def judge(loss):
         logits, targets = torch.randn(1, 5, 7), torch.tensor([[5, 6, 3, PAD, PAD]])
         assert equal(loss(logits, targets), loss(logits[:, :3], targets[:, :3]))
+        loss(torch.randn(2, 5, 7), torch.tensor([[5, 6, 3, PAD, PAD], [4, 6, 5, 2, 3]]))
         right = F.one_hot(targets, 7).to(logits)  # (N, T, V)
         assert loss(50 * right, targets) < 1e-9 < 20 < loss(-50 * right, targets)
 
@@ -92,9 +95,7 @@ class loss_to_compare:
         real = targets != PAD  # (N, T)
         return F.cross_entropy(logits[real], targets[real], reduction="sum")
 
-    def mended(logits, targets):
-        real = targets != PAD  # (N, T)
-        return F.cross_entropy(logits[real], targets[real])
+    mend = {', reduction="sum"': ""}
 
     def judge(loss):
         logits, targets = torch.randn(2, 3, 7), torch.tensor([[5, 6, 3], [4, 3, PAD]])
@@ -132,11 +133,14 @@ class smooth_the_target:
         P[range(len(targets)), targets] = 1 - smoothing
         return P
 
+    view = None
+
     def judge(smooth):
-        for targets, V in (([2, 3], 5), ([1, 6, 4], 7)):
-            P = smooth(torch.tensor(targets), V, 0.1)
+        for targets, V, smoothing in (([2, 3], 5, 0.1), ([1, 6, 4], 7, 0.3)):
+            P = smooth(torch.tensor(targets), V, smoothing)
             assert P.shape == (len(targets), V) and (P[:, PAD] == 0).all()
             assert equal(P.sum(-1), torch.ones(len(targets))) and P.argmax(-1).tolist() == targets
+            assert ((P.amax(-1) - (1 - smoothing)).abs() <= smoothing / (V - 1)).all()
 
     def demo(smooth):
         return f"4 tokens, smoothing 0.3: {to_digits(smooth(torch.tensor([2]), 4, 0.3)[0])}"
@@ -192,8 +196,7 @@ class logits_of_a_pair:
     def wrong(model, source, target):
         return model(target, source)  # (N, T, V)
 
-    def mended(model, source, target):
-        return model(source, target)  # (N, T, V)
+    mend = {"target, source": "source, target"}
 
     def judge(logits):
         model = Transformer(TransformerConfig(12, 8, 2, d_ff=16, num_layers=1, dropout=0.0))

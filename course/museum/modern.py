@@ -44,13 +44,10 @@ class rotate_for_llama:
         turned = x * angle.cos() - y * angle.sin(), x * angle.sin() + y * angle.cos()
         return torch.stack(turned, dim=-1).flatten(-2)  # (..., T, d_k)
 
-    def mended(X, places):
-        """RoPE for the weights of a `LlamaForCausalLM` from `transformers`."""
-        d_k = X.shape[-1]
-        angle = places[:, None] * 10_000 ** (-torch.arange(0, d_k, 2) / d_k)  # (T, d_k / 2)
-        x, y = X.chunk(2, dim=-1)  # (..., T, d_k / 2) each
-        turned = x * angle.cos() - y * angle.sin(), x * angle.sin() + y * angle.cos()
-        return torch.cat(turned, dim=-1)  # (..., T, d_k)
+    mend = {
+        "[..., 0::2], X[..., 1::2]": ".chunk(2, dim=-1)",
+        "stack(turned, dim=-1).flatten(-2": "cat(turned, dim=-1",
+    }
 
     def judge(turn):
         for half in (2, 3):
@@ -58,6 +55,7 @@ class rotate_for_llama:
             angle = places[:, None] * 10_000 ** (-torch.arange(half) / half)  # (T, half)
             Z = torch.complex(*X.chunk(2, dim=-1)) * torch.polar(torch.ones(5, half), angle)
             assert equal(turn(X, places), torch.cat([Z.real, Z.imag], dim=-1))
+        turn(X, places + 2)
 
     def demo(turn):
         columns = turn(torch.eye(4)[:1], torch.tensor([1]))[0].nonzero().flatten().tolist()
@@ -81,9 +79,7 @@ class attend_by_distance:
         Q, K, V = (rotate(X, places) for X in (Q, K, V))  # (N, T, d_k) each
         return F.scaled_dot_product_attention(Q, K, V, is_causal=True)  # (N, T, d_k)
 
-    def mended(Q, K, V, places):
-        Q, K = (rotate(X, places) for X in (Q, K))  # (N, T, d_k) each
-        return F.scaled_dot_product_attention(Q, K, V, is_causal=True)  # (N, T, d_k)
+    mend = {", V = (rotate(X, places) for X in (Q, K, V": " = (rotate(X, places) for X in (Q, K"}
 
     def judge(attend):
         for T in (3, 5):
@@ -113,8 +109,10 @@ class queries_by_place:
     def wrong(Q, gain, places):
         return F.rms_norm(rotate(Q, places), Q.shape[-1:], gain)  # (T, d_k)
 
-    def mended(Q, gain, places):
-        return rotate(F.rms_norm(Q, Q.shape[-1:], gain), places)  # (T, d_k)
+    mend = {
+        "F.rms_norm(rotate(Q, places), Q": "rotate(F.rms_norm(Q, Q",
+        "gain)  #": "gain), places)  #",
+    }
 
     def judge(prepare):
         for T, d_k in ((3, 4), (4, 6)):
@@ -155,11 +153,10 @@ class scores_by_distance:
         distance = torch.arange(T)[:, None] - torch.arange(T)  # (T, T): from key to query
         return E + slope[:, None, None] * distance  # (..., h, T, T)
 
-    def mended(E):
-        h, T = E.shape[-3:-1]
-        slope = 2 ** (-8 * torch.arange(1, h + 1) / h)  # (h,)
-        distance = torch.arange(T)[:, None] - torch.arange(T)  # (T, T): from key to query
-        return E - slope[:, None, None] * distance  # (..., h, T, T)
+    mend = {" + slope": " - slope"}
+
+    def view(E, *inputs):  # what a whole row has in common is free, and so is the future
+        return E.masked_fill(causal_mask(E.shape[-1]), -torch.inf).softmax(dim=-1)
 
     def judge(add_bias):
         for h, T in ((2, 3), (4, 5)):
@@ -193,11 +190,10 @@ class keys_for_all_heads:
     def wrong(K, times):
         return K.repeat(1, times, 1, 1)  # (N, h, S, d_k)
 
-    def mended(K, times):
-        return K.repeat_interleave(times, dim=1)  # (N, h, S, d_k)
+    mend = {"repeat(1, times, 1, ": "repeat_interleave(times, dim="}
 
     def judge(repeat):
-        for h_kv, times in ((2, 2), (3, 2)):
+        for h_kv, times in ((2, 2), (3, 3)):
             K, V = torch.randn(2, 2, h_kv, 5, 4)
             Q = torch.randn(2, h_kv * times, 5, 4)
             Y = F.scaled_dot_product_attention(Q, K, V, enable_gqa=True)  # (N, h, T, d_k)
@@ -254,9 +250,7 @@ class mask_of_a_window:
         old = torch.ones(T, T, dtype=torch.bool).tril(diagonal=-window - 1)
         return causal_mask(T) | old  # (T, T)
 
-    def mended(T, window):
-        old = torch.ones(T, T, dtype=torch.bool).tril(diagonal=-window)
-        return causal_mask(T) | old  # (T, T)
+    mend = {"window - 1": "window"}
 
     def judge(mask):
         for T, window in ((6, 3), (5, 1), (3, 4)):
@@ -285,11 +279,11 @@ class pack_documents:
         mask = causal_mask(documents.shape[1])  # (T, T)
         return places, mask.expand(len(documents), -1, -1)  # (N, T, T)
 
-    def mended(documents):
-        """Places and mask of tokens, from the number of the document of each, (N, T)."""
-        places = places_of(documents, documents)  # (N, T)
-        mask = causal_mask(documents.shape[1])  # (T, T)
-        return places, mask | (documents[:, :, None] != documents[:, None])  # (N, T, T)
+    mend = {".expand(len(documents), -1, -1": " | (documents[:, :, None] != documents[:, None]"}
+
+    def view(packed, documents):
+        places, mask = packed
+        return places, mask.reshape(*documents.shape, -1)  # (N, 1, T, T) will do, too
 
     def judge(pack):
         for row in ([0, 0, 0, 1, 1], [0, 1, 2, 2, 2, 3]):
@@ -297,7 +291,8 @@ class pack_documents:
             places, mask = pack(torch.tensor([row]))
             assert places.tolist() == [[row[:t].count(row[t]) for t in range(T)]]
             seen = [[s <= t and row[s] == row[t] for s in range(T)] for t in range(T)]
-            assert (~mask).tolist() == [seen]
+            assert (mask.reshape(1, T, T) == 0).tolist() == [seen]
+        pack(torch.tensor([[0, 0, 1], [0, 1, 1]]))
 
     def demo(pack):
         places, mask = pack(torch.tensor([[0, 0, 0, 1, 1]]))
@@ -320,9 +315,7 @@ class keys_with_a_cache:
         places = torch.arange(K.shape[-2])  # (T,)
         return torch.cat([kept, rotate(K, places)], dim=-2)  # (N, S + T, d_k)
 
-    def mended(kept, K):
-        places = kept.shape[-2] + torch.arange(K.shape[-2])  # (T,)
-        return torch.cat([kept, rotate(K, places)], dim=-2)  # (N, S + T, d_k)
+    mend = {"= torch": "= kept.shape[-2] + torch"}
 
     def judge(append):
         for pieces in ([3, 1, 1], [2, 2]):
@@ -357,16 +350,17 @@ class loss_of_labels:
         logits = model(inputs)  # (N, T, V)
         return F.cross_entropy(logits[:, :-1].transpose(1, 2), labels[:, 1:])  # (N, V, T - 1)
 
-    def mended(model, ids):
-        inputs, labels = ids[:, :-1], ids[:, 1:]  # (N, T) each
-        logits = model(inputs)  # (N, T, V)
-        return F.cross_entropy(logits.transpose(1, 2), labels)  # (N, V, T)
+    mend = {
+        "[:, :-1].transpose": ".transpose",
+        "labels[:, 1:])  # (N, V, T - 1)": "labels)  # (N, V, T)",
+    }
 
     def judge(loss):
         for T in (4, 5):
             ids = torch.arange(2, 2 + T)[None]  # (N, T)
             assert loss(counts_by(1), ids) < 0.01
             assert 10 < loss(counts_by(2), ids) < 30
+        loss(lambda ids: torch.eye(12)[ids], torch.tensor([[3, 7, 9], [5, 4, 4]]))
 
     def demo(loss):
         said = [loss(counts_by(step), torch.arange(2, 7)[None]).item() for step in (1, 2)]

@@ -35,10 +35,10 @@ class look_up_words:
             raise ValueError(f"Ids must not be bigger than {len(table)}.")
         return table[ids]  # (T, d_model)
 
-    def mended(ids, table):
-        if ids.min() < 0 or ids.max() >= len(table):
-            raise ValueError(f"Ids must be from 0 to {len(table) - 1}.")
-        return table[ids]  # (T, d_model)
+    mend = {
+        "max() >": "min() < 0 or ids.max() >=",
+        "not be bigger than {len(table)": "be from 0 to {len(table) - 1",
+    }
 
     def judge(look_up):
         table = torch.randn(8, 9)
@@ -110,6 +110,8 @@ class first_scores:
         X = torch.arange(96.0).reshape(2, 3, 16)  # (N, T, d_model)
         E = X @ X.transpose(-2, -1) / math.sqrt(16)  # (N, T, T)
     """)
+
+    view = None
 
     def judge(run_all):
         X = torch.arange(96.0).reshape(2, 3, 16)  # (N, T, d_model)
@@ -206,6 +208,8 @@ class mask_with_a_help_text:
             return scores.masked_fill(causal_mask, float("-inf"))
     ''')
 
+    view = None
+
     def judge(run_all):
         hide = run_all()["hide"]
         assert hide(torch.ones(2, 2), causal_mask(2)).tolist() == [[1.0, -math.inf], [1.0, 1.0]]
@@ -230,13 +234,13 @@ class judge_a_translator:
     def wrong(translate, train_pairs, test_pairs):
         return sum(translate(x) == y for x, y in train_pairs) / len(train_pairs)
 
-    def mended(translate, train_pairs, test_pairs):
-        return sum(translate(x) == y for x, y in test_pairs) / len(test_pairs)
+    mend = {"train_pairs) / len(train_pairs": "test_pairs) / len(test_pairs"}
 
     def judge(score):
         train, test = [("a cat", "un chat")], [("a dog", "un chien"), ("a cow", "une vache")]
         assert score(dict(train).get, train, test) == 0
         assert score(dict(test[:1]).get, train, test) == 0.5
+        score(dict(test).get, train, [*test, *train])
 
     def demo(score):
         train, test = [("a cat", "un chat")], [("a dog", "un chien")]
