@@ -7,13 +7,15 @@ import tempfile
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import nbclient
+import nbformat
 import pytest
 
 from tutor import check
 from tutor.check import words
 from tutor.check.bank import exercises
 from tutor.check.exercise import EXPLAIN, PREDICT, Exercise
-from tutor.check.progress import LINE, NAME, _here, _said
+from tutor.check.progress import NAME, TRIES, _here, _said
 
 SAMPLE = Exercise(
     name="three", chapter="02", section="In code", kind=PREDICT, title="Three", goal="Go.",
@@ -83,19 +85,29 @@ def test_grading_counts_nothing(file, said):
     assert said() == ["Right."] and not file.exists()
 
 
-def test_the_line_can_be_read_from_an_output():
-    def read(output):
-        found = LINE.search(output)
-        return found and found.groupdict()
+NOTEBOOK = """
+from test_progress import three
+three(None); three(4); three.hint(); three(4); three(3); three(4)
+"""
 
-    assert read("Not yet. Two.\nExample: (try 9)\n(try 2; `check.x.hint()` helps)\n") == {
-        "tries": "2", "solved": None, "hints": None}  # fmt: skip
-    assert read("Not yet.\n(try 12)")["tries"] == "12"
-    solved = read("Right. So it is.\nSolved at try 3, with 1 hint.\n")
-    assert solved == {"tries": None, "solved": "3", "hints": "1"}
-    assert read("Right.\nSolved at try 1, without a hint.")["hints"] is None
-    assert read("Right. Solved at try 1, without a hint.") is None  # not a line of its own
-    assert read("Not yet. No.\n(solved before, at try 2)") is None
+
+def test_a_notebook_keeps_the_numbers_of_tries_as_data(file):
+    cell = nbformat.v4.new_code_cell(NOTEBOOK)
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    nbclient.NotebookClient(
+        notebook, kernel_name="python3", resources={"metadata": {"path": Path(__file__).parent}}
+    ).execute()
+    found = [
+        (output["data"]["text/plain"], output["metadata"][TRIES])
+        for output in cell.outputs
+        if TRIES in output.get("metadata", {})
+    ]
+    assert found == [
+        ("(try 1)", {"tries": 1, "hints": 0}),
+        ("(try 2)", {"tries": 2, "hints": 0}),
+        ("Solved at try 3, with 1 hint.", {"tries": 3, "hints": 1}),
+    ]
+    nbformat.validate(notebook)
 
 
 # ---- the file

@@ -20,6 +20,7 @@ from tutor.check.bank import of_chapter
 from tutor.check.examine import trouble_with
 from tutor.check.exercise import EXPLAIN, MEND, WRITE, evaluate
 from tutor.check.guard import Unnamed
+from tutor.check.progress import TRIES, HowFar
 
 pytest.importorskip("nbgrader", reason="pip install -r tests/requirements.txt brings nbgrader")
 
@@ -95,8 +96,13 @@ def hand_in(folder, student, released, answers):
         name = cell.metadata.nbgrader["grade_id"]
         cell.source = answers.get(name, cell.source)
         if name.endswith("_check"):
-            text = "Right. Yes.\nSolved at try 3, with 1 hint.\n"
-            cell.outputs = [nbformat.v4.new_output("stream", text=text)]
+            line = HowFar("In whatever words.", tries=3, hints=1)
+            data, metadata = line._repr_mimebundle_()
+            cell.outputs = [
+                nbformat.v4.new_output("stream", text="Right. Yes.\n"),
+                nbformat.v4.new_output("display_data", data=data, metadata=metadata),
+                nbformat.v4.new_output("display_data", metadata={TRIES: ["not", "ours"]}),
+            ]
     nbformat.write(notebook, place(folder, student))
 
 

@@ -20,7 +20,7 @@ from course.build.notebooks import BuildError, write_atomically
 from tutor.check.bank import of_chapter
 from tutor.check.exercise import EXPLAIN
 from tutor.check.guard import NotWritten, Unnamed
-from tutor.check.progress import LINE
+from tutor.check.progress import TRIES
 
 SOLVED, BLANK, NAMED, NUMBERS, WAITING, UNGRADED = OUTCOMES = (
     "solved",
@@ -130,9 +130,9 @@ def rows_of(folder, chapter):
                 row.students[student] = became(row.exercise, grade, graded)
                 if grade is not None and not grade.needs_manual_grade:
                     row.points.append(grade.score)
-                for line in LINE.finditer(printed(own.get(f"{name}_check"))):
-                    row.tries.append(int(line["solved"] or line["tries"]))
-                    row.with_hints += bool(line["hints"])
+                for counted in counted_in(own.get(f"{name}_check", {})):
+                    row.tries.append(counted["tries"])
+                    row.with_hints += counted["hints"] > 0
     return rows if handed_in else []
 
 
@@ -145,8 +145,14 @@ def cells_of(folder, assignment):
         return {}
 
 
-def printed(cell):
-    return "".join(str(o.get("text", "")) for o in cell.get("outputs", [])) if cell else ""
+def counted_in(cell):
+    """Yield the tries and hints that a check left in its outputs; what else stands there is none
+    of ours."""
+    for output in cell.get("outputs", []):
+        counted = output.get("metadata", {}).get(TRIES)
+        if isinstance(counted, dict) and counted.keys() == {"tries", "hints"}:
+            if all(type(n) is int and 0 <= n < 10**6 for n in counted.values()):
+                yield counted
 
 
 def became(exercise, grade, cells):

@@ -21,6 +21,8 @@ The exercises themselves are texts in `course/exercises` (bank.py). `python -m t
 puts all of them to the test.
 """
 
+from IPython.display import display
+
 from tutor.check import explain, words
 from tutor.check import progress as kept
 from tutor.check.examine import examine, trouble_with
@@ -114,7 +116,7 @@ class Check:
 
 def print_lines(lines):
     for line in lines:
-        print(line)
+        (display if isinstance(line, kept.HowFar) else print)(line)
 
 
 def progress():

@@ -183,7 +183,7 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
                 f"{how_to_spare(argument)}."
             )
     for what in before:
-        if changed(before[what], after[what]) and not (exercise.draws and "random" in what):
+        if changed(before[what], after[what]) and not (exercise.draws and what in RANDOM_STATES):
             raise Trouble(
                 f"Your answer changes {what}, which everything else in the notebook uses too. "
                 "Leave it as it was."
@@ -413,16 +413,19 @@ def raised(error, answer):
 
 # ---- what an answer may not touch
 
+RANDOM_STATES = {
+    "the random state of PyTorch": torch.random.get_rng_state,
+    "the random state of Python": random.getstate,
+    "the random state of NumPy": np.random.get_state,
+}
+
 
 def state():
     """The states that all code of a process shares."""
     return {
         "the default dtype": torch.get_default_dtype(),
         "whether gradients are computed": torch.is_grad_enabled(),
-        "the random state of PyTorch": torch.random.get_rng_state(),
-        "the random state of Python": random.getstate(),
-        "the random state of NumPy": np.random.get_state(),
-    }
+    } | {what: get() for what, get in RANDOM_STATES.items()}
 
 
 @contextlib.contextmanager

@@ -8,7 +8,6 @@ costs one sentence and nothing else: the checks work as before.
 import itertools
 import json
 import os
-import re
 import tempfile
 from pathlib import Path
 
@@ -18,19 +17,26 @@ NAME, VARIABLE, VERSION = "transformer-progress.json", "TUTOR_PROGRESS", 1
 ABOUT = "Progress in the exercises of the Transformer course. Delete this file to begin anew."
 PATIENCE = 3.0  # seconds to wait for another notebook that writes
 
-# What a check adds below its message. A class report finds it in a notebook's outputs: `tries` of
-# an answer that is not right, or `solved`, the try that was, with `hints` (None: without any).
-LINE = re.compile(
-    r"^(?:\(try (?P<tries>\d+)(?:; .+)?\)"
-    r"|Solved at try (?P<solved>\d+), with(?:out a hint| (?P<hints>\d+) hints?)\.)$",
-    re.MULTILINE,
-)
+TRIES = "tutor_tries"  # of an output's metadata: {"tries": 3, "hints": 1}
 
 # Of one exercise. Tries are counted until it is solved; 0 in `solved_at_try`: not yet.
 NUMBERS = ("tries", "hints", "solved_at_try", "solved_with_hints")
 
 _here = {}  # the records that could not be kept, as long as the kernel lives
 _said, _news = set(), []  # sentences about the file: all so far, and those still to be said
+
+
+class HowFar:
+    """The line below a check's message; a notebook keeps its numbers too, for a class report."""
+
+    def __init__(self, line, tries, hints):
+        self.line, self.numbers = line, {"tries": tries, "hints": hints}
+
+    def __repr__(self):
+        return self.line
+
+    def _repr_mimebundle_(self, **_):
+        return {"text/plain": self.line}, {TRIES: self.numbers}
 
 
 class NotKept(Exception):
@@ -213,14 +219,15 @@ def solve(record):
 
 
 def how_far(name, record, right):
-    """The line by which `LINE` knows how far a learner is."""
-    at, tries = record["solved_at_try"], record["tries"]
+    """How far a learner is, in words; a HowFar, unless the exercise was solved before."""
+    at, tries, hints = record["solved_at_try"], record["tries"], record["solved_with_hints"]
     if right:
-        return f"Solved at try {at}, with{some(record['solved_with_hints'], 'hint', 'out a hint')}."
+        line = f"Solved at try {at}, with{some(hints, 'hint', 'out a hint')}."
+        return HowFar(line, at, hints)
     if at:
         return f"(solved before, at try {at})"
     offer = f"; `check.{name}.hint()` helps" if tries > 1 and not record["hints"] else ""
-    return f"(try {tries}{offer})"
+    return HowFar(f"(try {tries}{offer})", tries, 0)
 
 
 def some(number, word, none):
