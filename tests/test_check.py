@@ -1101,7 +1101,8 @@ def refuse_otherwise(X):
 
 
 class Reworded(ast.NodeTransformer):
-    """Turns every word of every sentence of a module; what others say (patterns) stays."""
+    """Turns every word of every sentence of a module, and no two places alike: where one compares
+    with the words of another, they differ. What others say (patterns) stays."""
 
     def keep(self, node):
         return node
@@ -1123,7 +1124,7 @@ class Reworded(ast.NodeTransformer):
         if not (isinstance(node.value, str) and " " in node.value):
             return node
         turned = re.sub(r"\{[^}]*\}|[A-Za-z]+", turn, node.value)
-        return ast.copy_location(ast.Constant(turned), node)
+        return ast.copy_location(ast.Constant(f"{node.lineno} {turned}"), node)
 
 
 def turn(word):
