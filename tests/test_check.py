@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 import functools
+import importlib
 import json
 import random
 import re
@@ -1071,10 +1072,11 @@ def test_the_time_of_a_test_is_that_of_all_its_runs(monkeypatch):
     assert "was stopped" in examine(TEST_OF_TRIPLE, rests)
 
 
-def test_exceptions_can_be_what_is_wanted():
-    def refuse(X):
-        raise ValueError("no")
+def refuse(X):
+    raise ValueError("no")
 
+
+def test_exceptions_can_be_what_is_wanted():
     exercise = make(reference=refuse, mistakes=(("You go on.", lambda X: X),), raises="ValueError")
     assert examine(exercise, refuse_otherwise) is None
     assert examine(exercise, lambda X: X).startswith("You go on.")
@@ -1096,6 +1098,95 @@ def test_a_check_that_fails_itself_says_so_and_blames_nobody():
 
 def refuse_otherwise(X):
     raise ValueError("other words")
+
+
+class Reworded(ast.NodeTransformer):
+    """Turns every word of every sentence of a module, and no two places alike: where one compares
+    with the words of another, they differ. What others say (patterns) stays."""
+
+    def keep(self, node):
+        return node
+
+    visit_Compare = keep  # `"..." in str(error)`
+
+    def visit_Call(self, node):
+        ours = not (isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "re")
+        return self.generic_visit(node) if ours else node
+
+    def visit_Tuple(self, node):  # (pattern, sentence) of reasons.py
+        kept = node.elts[0] if node.elts else None
+        node = self.generic_visit(node)
+        if isinstance(kept, ast.Constant):
+            node.elts[0] = kept
+        return node
+
+    def visit_Constant(self, node):
+        if not (isinstance(node.value, str) and " " in node.value):
+            return node
+        turned = re.sub(r"\{[^}]*\}|[A-Za-z]+", turn, node.value)
+        return ast.copy_location(ast.Constant(f"{node.lineno} {turned}"), node)
+
+
+def turn(word):
+    return word[0] if word[0].startswith("{") else word[0][::-1]
+
+
+MODULES = {f"tutor.check.{name}" for name in ("guard", "examine", "reasons", "progress", "plain")}
+
+
+@pytest.fixture
+def reworded(monkeypatch):
+    """`tutor.check` once more, with all its sentences reworded."""
+    monkeypatch.setattr(tutor, "check", check)  # and the old one again afterwards
+    for name in [name for name in sys.modules if name.partition(".check")[0] == "tutor"]:
+        if name.startswith("tutor.check"):
+            monkeypatch.delitem(sys.modules, name)
+    loader = importlib.machinery.SourceFileLoader
+    as_ever = loader.get_code
+
+    def get_code(self, name):
+        if name not in {*MODULES, "tutor.check"}:
+            return as_ever(self, name)
+        tree = Reworded().visit(ast.parse(self.get_data(self.path)))
+        return compile(ast.fix_missing_locations(tree), self.path, "exec")
+
+    monkeypatch.setattr(loader, "get_code", get_code)
+    return importlib.import_module("tutor.check")
+
+
+JUDGED = [
+    *((TRIPLE, answer) for answer in HOSTILE),
+    *((make(gradient=True, mistakes=()), answer) for answer in IN_PLACE),
+    *((TEST_OF_TRIPLE, answer) for answer in TESTS),
+    *((make(kind=PREDICT, reference=42, mistakes=(("A.", 7),)), n) for n in (42, 7, 8, None, "x")),
+    *((make(kind=EXPLAIN), text) for text in ("", "Too short.", "It is so. " * 12, 3)),
+    *((make(reference=refuse, raises="ValueError"), answer) for answer in (refuse, blank)),
+    (make(reference=lambda X: torch.rand(2), mistakes=(), draws=True), lambda X: torch.rand(2)),
+]
+
+
+def results(check, monkeypatch, path):
+    """What each answer is judged, by type; how many tries they were; and the messages."""
+    monkeypatch.setenv("TUTOR_PROGRESS", str(path))
+    monkeypatch.setattr(sys.modules["tutor.check.guard"], "SECONDS", 0.5)
+    wrong = [check.trouble_with(exercise, answer) for exercise, answer in JUDGED]
+    for (exercise, _), trouble in zip(JUDGED, wrong, strict=True):
+        monkeypatch.setattr(check, "trouble_with", lambda *_, trouble=trouble, **__: trouble)
+        check.Check(exercise)(None)
+    kept = json.loads(path.read_text(encoding="utf-8"))["exercises"]
+    return [type(trouble).__name__ for trouble in wrong], kept, list(map(str, wrong))
+
+
+def test_no_result_hangs_on_the_wording_of_a_message(reworded, monkeypatch, tmp_path):
+    with monkeypatch.context() as patches:
+        types, kept, said = results(reworded, patches, tmp_path / "reworded.json")
+    monkeypatch.undo()
+    as_ever = results(check, monkeypatch, tmp_path / "as_ever.json")
+    assert (types, kept) == as_ever[:2]
+    assert {"NoneType", "Trouble", "Unnamed", "NotWritten", "ChangedInPlace"} == set(types)
+    changed = [one for one, other in zip(said, as_ever[2], strict=True) if one != other]
+    named = [t for t, s in zip(types, said, strict=True) if t != "NoneType" and s != "A."]
+    assert len(changed) == len(named), "all but the bank's own"
 
 
 @pytest.mark.parametrize(

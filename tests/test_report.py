@@ -136,6 +136,8 @@ def test_counts_are_those_of_the_checks(course):
         )
         assert {row["usual_tries"] for row in rows} == {"3"}
         assert {row["of"] for row in rows} == {"14"}
+    page = (course / "class-report.html").read_text(encoding="utf-8")
+    assert page.count(" with hints</span>") >= len(BANK)
 
 
 def test_broken_submissions_cost_the_others_nothing(course):
