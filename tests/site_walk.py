@@ -116,8 +116,9 @@ def walk(browser, site, paths, axe, judged):
 
 def asleep(page, view):
     """Why a view is not alive, or None: a key must change what it shows."""
-    area = view.locator("[tabindex='0']").first
-    if area.count() == 0:
+    areas = view.locator("[tabindex='0']"), view.locator("input[type='range']")
+    area = next((area.first for area in areas if area.count()), None)
+    if area is None:
         return "nothing was drawn"
     area.focus()
     before = view.evaluate(DRAWN)

@@ -1356,7 +1356,7 @@ def test_audit_counts_mutants():
 def test_audit_command_line(monkeypatch, capsys):
     bank = {f"def triple(X): return {n}": "" for n in ("4", "5", "2 * X", "X**3")}
     enough = dict(
-        section="Attention in three lines",
+        section="Padding masks",
         hints=("Count on your own fingers.",) * 3,
         right=(TRIPLE.solution,) * 2,
     )

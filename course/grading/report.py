@@ -227,9 +227,10 @@ def table(parts):
     for chapter, rows in parts.items():
         for row in rows:
             counts = Counter(row.students.values())
+            tries = f"{row.usual_tries:g}" if row.tries else ""
             for (outcome, message), many in counts.most_common():
                 line = [chapter, row.exercise.name, outcome, message, many, len(row.students)]
-                writer.writerow([harmless(x) for x in line] + [row.usual_tries or ""])
+                writer.writerow([harmless(x) for x in line] + [tries])
     return out.getvalue()
 
 
