@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell
 
 from course.build.notebooks import BuildError, execute, select
 
-SEED = re.compile(r"^SEED = \d+$", re.M)
+SEED = re.compile(r"^SEED = \d+\b", re.M)
 TOLD = re.compile(r"\b\d+ of (\d+|ten) seeds\b")  # a message that says for how many it holds
 RAISES = "1000000"  # in place of a line: after all claims of the cell
 RECORD = """\
