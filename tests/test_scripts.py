@@ -48,6 +48,11 @@ def test_the_lock_file_names_no_host():
     assert '"resolved"' not in text and text.count('"integrity"') > 5
 
 
+def test_scripts_in_a_virtual_environment_below_stay_what_they_are():
+    """With "type": "module" here, JupyterLab's yarn.js in .venv would not run."""
+    assert '"type"' not in (ROOT / "package.json").read_text("utf-8")
+
+
 def test_colours_are_those_of_the_figures():
     found = colormaps["cividis"](range(256), bytes=True)[:, :3].tobytes().hex()
     assert f'"{found}"' in (ROOT / "tutor" / "views" / "colours.js").read_text("utf-8")
