@@ -181,8 +181,6 @@ def test_good_page_keeps_every_rule(rule, tmp_path):
         ("native_english", page(closing="## Decoder beside encoder")),
         ("native_english", page(closing="A large model is dear.")),
         ("native_english", page(closing="Equal but for rounding.")),
-        ("links_resolve", page(closing="[a](nowhere.md#there)")),
-        ("links_resolve", page(closing='<img src="../images/nowhere.svg" alt="Nothing">')),
         ("alt_texts", page(closing="![](../images/a.svg)")),
         ("alt_texts", page(closing='<img src="a.svg" alt="">')),
         ("alt_texts", page(code("a", picture(alt=None)))),
@@ -233,6 +231,24 @@ def test_bad_page_is_seen(rule, bad):
 )
 def test_rules_do_not_cry_wolf(rule, fine):
     assert RULE[rule](fine) == []
+
+
+@pytest.mark.parametrize(
+    "closing", ["[a](nowhere.md#there)", '<img src="../images/nowhere.svg" alt="Nothing">']
+)
+def test_a_link_that_leads_nowhere_is_named(closing, tmp_path):
+    bad = page(closing=closing)
+    bad.folder = tmp_path
+    for neighbour in ("01_before", "03_after"):
+        (tmp_path / f"{neighbour}.ipynb").touch()
+    (said,) = RULE["links_resolve"](bad)
+    assert "nowhere" in said
+
+
+def test_a_cell_that_is_missing_is_seen():
+    short = page()
+    del short.notebook.cells[-1]
+    assert "4 cells, but 5 in the text" in RULE["same_as_text"](short)[0]
 
 
 STUB = 'def twice(x):\n    """Two times x."""\n    ...\n\n\ncheck.twice(twice)'
