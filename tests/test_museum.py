@@ -468,7 +468,7 @@ def test_a_page_runs_in_an_empty_session_each_time():
     assert page.text.startswith("count") and page()["count"] == page()["count"] == 1
 
 
-# harmless, or of a task in which either is right
+# Open: a neighbour that is wrong only where this judge does not ask, or an argument that is free.
 SLIPS = {
     "judge_a_translator": ["argument 1 ignored"],  # the training pairs
     "weights_of_a_sentence": ["weights_of_an_empty_row as shown"],
@@ -485,3 +485,10 @@ SLIPS = {
 @each
 def test_no_nearly_right_answer_passes(exhibit):
     assert lazy.let_through(exhibit, lazy.nearly_right) == SLIPS.get(exhibit.name, [])
+
+
+def test_a_right_answer_without_its_gradient_is_tried_and_refused():
+    exhibit, tried = museum.EXHIBITS["normalise_words"], "the right numbers without their gradient"
+    assert sum(tried in lazy.nearly_right(one) for one in ALL) >= 40
+    with pytest.raises(AssertionError, match="The gradient is wrong, but this is another mistake"):
+        exhibit.check(lambda *inputs, **named: exhibit.mended(*inputs, **named).detach())
