@@ -204,7 +204,7 @@ class queries_of_all_heads:
     def judge(queries):
         X, W = torch.randn(3, 16), torch.randn(16, 16)
         with ProductCounter() as counter:
-            Q = queries(X, W, 4, torch.mm)  # (h, T, d_k)
+            Q = queries(X, W, 4)  # (h, T, d_k)
         assert equal(Q[1], torch.mm(X, W[:, 4:8])) and counter.products == 1
         queries(X, W, 2)
 
