@@ -16,9 +16,9 @@ SLOW = (
     *(
         f"tests/test_{name}.py"
         for name in (
-            "ablation alone build classroom command_line emulated export grading huggingface "
-            "journey_browser page_model pages pictures processes recipes report resume site truth "
-            "views_browser"
+            "ablation alone build claims classroom command_line emulated export grading "
+            "huggingface journey_browser lab learn page_model pages pictures processes progress "
+            "recipes report resume site truth views_browser"
         ).split()
     ),
 )
