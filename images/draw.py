@@ -99,19 +99,19 @@ def course_map():
         900, 360, "Map of the course",
         "Five columns of chapters, read from top to bottom and from left to right; an arrow leads "
         "from each chapter to the next. Attention: 01 embedding table, 02 single head, 03 many "
-        "heads. The model: 04 encoder, 05 decoder. A translator: 06 text to batches, 07 training, "
-        "08 decoding. Looking inside: 09 reading attention, 10 heads off, 11 nn.Transformer, 12 "
-        "museum of bugs. Out into the world: 13 what it costs, 14 shipping, 15 a language model, 16 "
+        "heads. The model: 04 encoder, 05 what each part is for, 06 decoder. A translator: 07 text to batches, 08 training, "
+        "09 decoding. Looking inside: 10 reading attention, 11 heads off, 12 nn.Transformer, 13 "
+        "museum of bugs. Out into the world: 14 what it costs, 15 shipping, 16 a language model, 17 "
         "since 2017.",
     )  # fmt: skip
     groups = [
         ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
-        ("The model", ["04 Encoder", "05 Decoder"]),
-        ("A translator", ["06 Text to batches", "07 Training", "08 Decoding"]),
-        ("Looking inside", ["09 Reading attention", "10 Heads off", "11 nn.Transformer",
-                            "12 Museum of bugs"]),
-        ("Out into the world", ["13 What it costs", "14 Shipping", "15 Language model",
-                                "16 Since 2017"]),
+        ("The model", ["04 Encoder", "05 Parts taken away", "06 Decoder"]),
+        ("A translator", ["07 Text to batches", "08 Training", "09 Decoding"]),
+        ("Looking inside", ["10 Reading attention", "11 Heads off", "12 nn.Transformer",
+                            "13 Museum of bugs"]),
+        ("Out into the world", ["14 What it costs", "15 Shipping", "16 Language model",
+                                "17 Since 2017"]),
     ]  # fmt: skip
     step, width, height = 176, 152, 44
     for i, (name, chapters) in enumerate(groups):
@@ -726,7 +726,7 @@ def one_row():
 
 
 def toy_nodes():
-    """The toy of chapter 08: name -> parent, place, height, word and probability of a beginning."""
+    """The toy of chapter 09: name -> parent, place, height, word and probability of a beginning."""
     return {
         "bos": (None, 0, 250, "[BOS]", "1"),
         "un": ("bos", 1, 130, "un", "0.5"),

@@ -474,7 +474,7 @@ class Short(ast.NodeTransformer):
 def test_a_page_that_trains(monkeypatch):
     monkeypatch.setenv("TUTOR_DEVICE", NAME)
     monkeypatch.setattr(figures, "loss_panels", partial(figures.loss_panels, mean_of=1))
-    text = (NOTEBOOKS / "source" / "07_training.md").read_text("utf-8")
+    text = (NOTEBOOKS / "source" / "08_training.md").read_text("utf-8")
     for much, few in FEWER.items():
         assert much in text, much
         text = text.replace(much, few)

@@ -24,7 +24,7 @@ INSTRUCTIONS = {
 }
 THREADS = (1, 2, 4)
 # A minute or more with the oldest instructions and one thread.
-LONG = ("04", "05", "07", "08", "13", "14", "15")
+LONG = ("04", "06", "08", "09", "14", "15", "16")
 
 
 def pages(beginnings=()):

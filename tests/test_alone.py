@@ -114,13 +114,13 @@ def test_the_address_has_one_place(tmp_path, monkeypatch):
 
 
 def test_the_head_of_a_page_of_the_site_opens_its_notebook(monkeypatch):
-    path = NOTEBOOKS / "05_the_decoder.ipynb"
+    path = NOTEBOOKS / "06_the_decoder.ipynb"
     monkeypatch.setattr("course.build.alone.repository", lambda: None)
     assert "Colab" not in with_tools("# 05\n\nText", path)
     monkeypatch.setattr("course.build.alone.repository", lambda: "owner/name")
     line = with_tools("# 05\n\nText", path).split("\n\n")[1]
-    assert f'<a href="{COLAB}05_the_decoder.ipynb">Open in Colab</a>' in line
-    assert f'<a href="{BINDER}05_the_decoder.ipynb">Launch on Binder</a>' in line
+    assert f'<a href="{COLAB}06_the_decoder.ipynb">Open in Colab</a>' in line
+    assert f'<a href="{BINDER}06_the_decoder.ipynb">Launch on Binder</a>' in line
 
 
 def test_a_drawing_is_sharp_and_small():

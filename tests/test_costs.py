@@ -1,4 +1,4 @@
-"""What chapter 13 says of torch.compile and FlexAttention, on a CPU."""
+"""What chapter 14 says of torch.compile and FlexAttention, on a CPU."""
 
 import shutil
 

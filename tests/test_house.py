@@ -281,9 +281,9 @@ def test_places_to_write(monkeypatch):
     names.append("thrice")
     assert rule(writing())
     few = writing()
-    few.name = "16_example"
+    few.name = "17_example"
     names.remove("thrice")
-    monkeypatch.setattr("house_rules.chapters_with_exercises", lambda: ["16"])
+    monkeypatch.setattr("house_rules.chapters_with_exercises", lambda: ["17"])
     assert rule(few) == ["1 places to write, at least 2 are wanted"]
 
 

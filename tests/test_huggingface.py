@@ -161,7 +161,7 @@ def test_the_example_translates_and_knows_nothing_of_us(small):
 
 
 def test_the_names_are_those_of_chapter_11():
-    page = (NOTEBOOKS / "source" / "11_inside_nn_transformer.md").read_text(encoding="utf-8")
+    page = (NOTEBOOKS / "source" / "12_inside_nn_transformer.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.startswith("| Marian | `self_attn"))
     names = huggingface.ENCODER_PARTS
     attention, *parts = (names[part] for part in names)
@@ -283,7 +283,7 @@ def test_a_failure_leaves_the_last_export(folder, monkeypatch):
 
 
 def test_an_order_of_the_columns_changes_nothing():
-    """Any order, not only theirs: what chapter 14 shows."""
+    """Any order, not only theirs: what chapter 15 shows."""
     model = toy().model.double()
     order, source_ids, target_ids = torch.randperm(12), *padded_ids(0)
     state = model.state_dict()

@@ -1,4 +1,4 @@
-"""What changed since 2017, proved against PyTorch and arithmetic (chapter 16)."""
+"""What changed since 2017, proved against PyTorch and arithmetic (chapter 17)."""
 
 import pytest
 import torch

@@ -139,7 +139,7 @@ def test_a_formula_that_grows_late_can_be_reached(site, page):
     page.set_viewport_size(site_walk.PHONE)
     page.route("**/katex.min.css", lambda route: held.append(route))
     with page.expect_request("**/katex.min.css"):
-        page.goto((site / "notebooks/09_reading_attention.html").as_uri(), wait_until="commit")
+        page.goto((site / "notebooks/10_reading_attention.html").as_uri(), wait_until="commit")
     page.wait_for_function("""document.querySelector("div.tex .katex")
         && !document.querySelector(".tex:not(:has(.katex))")""")
     held[0].continue_()
@@ -205,7 +205,7 @@ def test_own_sentence_without_kernel(visit, page):
 
 
 def test_own_search_without_kernel(visit):
-    view = visit("notebooks/08_decoding", "BeamView")
+    view = visit("notebooks/09_decoding", "BeamView")
     ask(view, SENTENCES[1])
     expected = BeamView.search(load_pretrained(), SENTENCES[1], beams=4, alpha=0.0)
     best = [expected.steps[i][j].token for i, j in expected.path(*expected.facts["winner"])]
@@ -213,7 +213,7 @@ def test_own_search_without_kernel(visit):
 
 
 def test_an_opened_head_is_drawn_before_anything_is_loaded(visit, page):
-    view = visit("notebooks/05_the_decoder", "JourneyView")
+    view = visit("notebooks/06_the_decoder", "JourneyView")
     state = json.loads(view.locator("script").inner_text())
     journey = JourneyView(load_pretrained(), state["facts"]["text"])
     sub_layer, _, head = state["place"].rpartition(".head.")
@@ -224,8 +224,8 @@ def test_an_opened_head_is_drawn_before_anything_is_loaded(visit, page):
 
 
 def test_a_view_answers_with_the_model_that_made_it(visit):
-    """Chapter 10 shows the third small model, not the one that ships as the translator."""
-    view = visit("notebooks/10_switching_heads_off", "JourneyView")
+    """Chapter 11 shows the third small model, not the one that ships as the translator."""
+    view = visit("notebooks/11_switching_heads_off", "JourneyView")
     ask(view, SENTENCES[1])
     [translation] = load_small(2).translate([SENTENCES[1]])
     assert translation != translated(SENTENCES[1])
@@ -320,7 +320,7 @@ def test_paper_shows_what_is_folded(visit, page):
     assert page.locator("details p").first.is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[open]").count() == 0
-    visit("notebooks/14_shipping")
+    visit("notebooks/15_shipping")
     link = page.locator("article a[href^=http]").first
     said = link.evaluate("(link) => getComputedStyle(link, '::after').content")
     assert link.get_attribute("href") in said
@@ -346,7 +346,7 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path):
 
 
 def test_links_are_led_to_pages():
-    assert with_pages("[e](exercises/04_the_encoder.ipynb)") == "[e](../exercises/04.md)"
+    assert with_pages("[e](exercises/04_the_encoder.ipynb)") == "[e](../exercises/the_encoder.md)"
     assert "_modules/tutor/encoder.html" in with_pages("[`e`](../tutor/encoder.py)")
 
 

@@ -1,4 +1,4 @@
-"""Keys and values that are kept while a translation is written (chapter 08)."""
+"""Keys and values that are kept while a translation is written (chapter 09)."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The decoder layer and the decoder (chapter 05)."""
+"""The decoder layer and the decoder (chapter 06)."""
 
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""Writing a translation: greedy, sampling and beam search (chapter 08)."""
+"""Writing a translation: greedy, sampling and beam search (chapter 09)."""
 
 import math
 from contextlib import contextmanager

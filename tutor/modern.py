@@ -1,4 +1,4 @@
-"""What changed since 2017: RoPE, ALiBi, RMSNorm, SwiGLU, grouped queries, windows (chapter 16)."""
+"""What changed since 2017: RoPE, ALiBi, RMSNorm, SwiGLU, grouped queries, windows (chapter 17)."""
 
 import math
 

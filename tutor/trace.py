@@ -1,4 +1,4 @@
-"""One forward pass with every number that it made, each under its name (chapter 05).
+"""One forward pass with every number that it made, each under its name (chapter 06).
 
 A sub-layer has a place: "encoder.0.self", "decoder.2.cross", "decoder.1.ff". Its heads have one,
 too: "decoder.2.cross.head.3". A factor at a place scales what is added there to the residual

@@ -1,4 +1,4 @@
-"""The whole model: configuration, embedding, encoder, decoder, logits (chapter 05)."""
+"""The whole model: configuration, embedding, encoder, decoder, logits (chapter 06)."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the changes since 2017 are worth: `python -m course.making.since_2017` (chapter 16).
+"""What the changes since 2017 are worth: `python -m course.making.since_2017` (chapter 17).
 
 It trains what `results.json` does not have yet, and writes it after each row. So its rows may come
 from several sittings; without the file, all are trained anew. All models read the English of the

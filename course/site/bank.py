@@ -6,7 +6,7 @@ from pathlib import Path
 from course.build.exercises import ASKED, page_of, title_of
 from course.build.notebooks import NOTEBOOKS
 from course.museum import EXHIBITS, verdicts
-from tutor.check.bank import find, of_chapter, on_page
+from tutor.check.bank import find, of_chapter, on_page, pages
 
 
 def render(template, **values):
@@ -50,7 +50,7 @@ def write_exercises(chapters, folder):
             "exercises.md", page=page, title=title_of(page), chosen=chosen, on_page=mine,
             kinds=ASKED,
         )  # fmt: skip
-        (folder / f"{chapter}.md").write_text(text, encoding="utf-8")
+        (folder / f"{page[3:]}.md").write_text(text, encoding="utf-8")
         for exercise in (*chosen, *mine):
             text = render(
                 "exercise.md", exercise=exercise, kind=ASKED[exercise.kind],
@@ -58,8 +58,9 @@ def write_exercises(chapters, folder):
             )  # fmt: skip
             (folder / f"{exercise.name}.md").write_text(text, encoding="utf-8")
     lines = ["# Exercises", "", "A check answers each in the notebook and names the mistake.", ""]
-    lines += [f"- [{title_of(page_of(c))}]({c}.md)" for c in chapters]
-    lines += ["", hidden_toctree(chapters), ""]
+    slugs = {page_of(chapter)[3:]: title_of(page_of(chapter)) for chapter in chapters}
+    lines += [f"- [{title}]({slug}.md)" for slug, title in slugs.items()]
+    lines += ["", hidden_toctree(slugs), ""]
     (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
 
 
@@ -76,11 +77,11 @@ def anchor(page, section):
 
 def write_exhibits(folder):
     """Write a page for each exhibit of the museum, and one that lists them by symptom."""
-    by_symptom = {}
+    by_symptom, museum = {}, page_of(pages()["the_museum_of_bugs"])
     for exhibit in EXHIBITS.values():
         by_symptom.setdefault(exhibit.symptom, []).append(exhibit)
         said = "\n".join(f"{who}: {verdict}" for who, verdict in verdicts(exhibit).items())
-        text = render("exhibit.md", exhibit=exhibit, museum=page_of("12"), said=said)
+        text = render("exhibit.md", exhibit=exhibit, museum=museum, said=said)
         (folder / f"{exhibit.name}.md").write_text(text, encoding="utf-8")
     text = render("exhibits.md", by_symptom=by_symptom, names=EXHIBITS)
     (folder / "index.md").write_text(text, encoding="utf-8")

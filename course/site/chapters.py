@@ -85,7 +85,7 @@ def to_html(output, keep, shown):
 
 def with_pages(text):
     """Links to files of the repository as links to pages of the site."""
-    text = re.sub(r"\]\((?:\.\./)?exercises/(\d\d)_\w+\.ipynb", r"](../exercises/\1.md", text)
+    text = re.sub(r"\]\((?:\.\./)?exercises/\d\d_(\w+)\.ipynb", r"](../exercises/\1.md", text)
     text = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](../examples/\1.md)", text)
     return re.sub(
         r"\[([^\]]+)\]\(\.\./tutor/([\w/]+)\.py\)",
@@ -96,11 +96,11 @@ def with_pages(text):
 
 def with_tools(text, path):
     """The opening with a line below its title: the notebook, who opens it, and its exercises."""
-    chapter = path.stem[:2]
+    chapter, slug = path.stem[:2], path.stem[3:]
     tools = [f'<a class="button" href="{path.name}" download>Download the notebook</a>']
     tools += [f'<a href="{url}">{words}</a>' for words, url in opened_at(path.name).items()]
     if minutes := exercise_minutes(chapter):
-        tools.append(f'<a href="../exercises/{chapter}.html">Exercises, {minutes} minutes</a>')
+        tools.append(f'<a href="../exercises/{slug}.html">Exercises, {minutes} minutes</a>')
     line = f'<p class="tools">{" · ".join(tools)}</p>'
     return re.sub(r"^(# .+)$", rf"\1\n\n{line}", text, count=1, flags=re.M)
 

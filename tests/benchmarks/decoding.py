@@ -4,7 +4,7 @@
 
 The model that ships translates test_2016_flickr where TUTOR_DATA names Multi30k, else captions of
 the built-in corpus. The plain side reads the whole of each sentence again at every step, as
-chapter 08 does, with every beam as a sentence of its own. The floor is the time of the bare matrix
+chapter 09 does, with every beam as a sentence of its own. The floor is the time of the bare matrix
 products that the cached search made: the same shapes, nothing else. rounds.py measures these
 ratios, on batches of 32 sentences, of the middle third by length. Sentences a second, BLEU and peak
 memory (Linux) are those of a process that loads the model and translates everything. --quick: fewer

@@ -1,4 +1,4 @@
-"""Switching heads off, and putting one run's vectors into another (chapter 10)."""
+"""Switching heads off, and putting one run's vectors into another (chapter 11)."""
 
 from contextlib import ExitStack, contextmanager
 

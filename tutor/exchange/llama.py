@@ -1,4 +1,4 @@
-"""Weights of Llama and its relatives in our LanguageModel, and back (chapter 16).
+"""Weights of Llama and its relatives in our LanguageModel, and back (chapter 17).
 
 `LlamaForCausalLM`, and `Qwen3ForCausalLM` with its QK-norm, are our parts under other names; their
 linear layers multiply by W^T. `transformers` itself is not needed: a configuration is anything with

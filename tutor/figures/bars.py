@@ -55,7 +55,7 @@ def rows_as_points(panels, words, marks, caption, alt, varies=None):
 
 
 def kept_tokens(rows, caption, alt, varies=None):
-    """Chapter 08: bars of the most probable next tokens, cut or not.
+    """Chapter 09: bars of the most probable next tokens, cut or not.
 
     rows: a list of rows of panels, each a dict from title to (tokens, shares, keep). Tokens that
     `keep` marks False have a cross, and their bars are hatched.
@@ -108,7 +108,7 @@ def intervals(
 
 
 def head_rates(columns, lines, caption, alt, named=()):
-    """Chapter 09: alignment error rates, each head a mark, and baselines as lines, named outside.
+    """Chapter 10: alignment error rates, each head a mark, and baselines as lines, named outside.
 
     columns: a dict from name to {step: rates}, of any shape; lines: a dict from name to rate.
     named: marks to name, a dict from (column, step) to {index of the head: name}.
@@ -158,7 +158,7 @@ def paired_bars(panels, x_label, caption, alt, varies=None):
 
 
 def stacked_shares(rows, parts, x_label, caption):
-    """Chapter 13: one stacked bar a row; a dict from name to amounts, which are turned into shares.
+    """Chapter 14: one stacked bar a row; a dict from name to amounts, which are turned into shares.
 
     parts: the names of the amounts.
     """
@@ -188,7 +188,7 @@ def stacked_shares(rows, parts, x_label, caption):
 
 
 def head_costs(costs, marked, caption):
-    """Chapter 10: a bar a head; costs: a dict from (kind, layer, head) to sentences lost of 100.
+    """Chapter 11: a bar a head; costs: a dict from (kind, layer, head) to sentences lost of 100.
 
     marked: a dict from a name to the head whose bar is hatched and named.
     """
@@ -219,7 +219,7 @@ def head_costs(costs, marked, caption):
 
 
 def rungs(found, label, limits, caption, alt):
-    """Chapter 16: dots with intervals, one row a name, one colour and marker a setting.
+    """Chapter 17: dots with intervals, one row a name, one colour and marker a setting.
 
     found: a dict from a setting to {name: (value, low, high)}; all have the same names. limits: of
     the x axis; a value beyond it is written at its end, in a frame of the setting's colour.

@@ -41,7 +41,7 @@ def curves(
 
 
 def samples(found, drawn, language, caption, alt):
-    """Chapter 15: how right and how varied samples are; found: {rule: {temperature: two values}}.
+    """Chapter 16: how right and how varied samples are; found: {rule: {temperature: two values}}.
 
     The two: how many of `drawn` samples are right, and a list of how many different words stretches
     of right samples have. language: such a list of the language itself, whose mean is a line.
@@ -85,7 +85,7 @@ def wilson(right, drawn):
 
 
 def lengths(lines, trained, floor, caption, alt):
-    """Chapter 16: nats a token over places, a step for each stretch of the text.
+    """Chapter 17: nats a token over places, a step for each stretch of the text.
 
     A line at the place `trained`, where the texts of the training ended, and one at the `floor`.
     """
@@ -146,7 +146,7 @@ def learning_curves(panels, every, chance, caption, alt):
 
 
 def curve_pair(panels, x_label, caption, alt, varies=None):
-    """Chapter 13: curves side by side on logarithmic axes; a dict from y label to lines.
+    """Chapter 14: curves side by side on logarithmic axes; a dict from y label to lines.
 
     Both y axes span as many powers of ten. Thin lines show what grows like T and like T².
     """
@@ -167,7 +167,7 @@ def curve_pair(panels, x_label, caption, alt, varies=None):
 
 
 def curves_with_marks(lines, marks, name, x_label, y_label, caption, alt):
-    """Chapter 13: curves on a logarithmic x axis, and dots: a dict from x to y under one name."""
+    """Chapter 14: curves on a logarithmic x axis, and dots: a dict from x to y under one name."""
     figure, ax = plt.subplots(figsize=(8.2, 3.6), layout="constrained")
     curves(lines, x_label, y_label, "", "", ax=ax)
     ax.plot(list(marks), list(marks.values()), "o", color="black", label=name)
@@ -177,7 +177,7 @@ def curves_with_marks(lines, marks, name, x_label, y_label, caption, alt):
 
 
 def magnitudes(lines, regions, caption):
-    """Chapter 13: how many numbers there are of each size, on a logarithmic scale.
+    """Chapter 14: how many numbers there are of each size, on a logarithmic scale.
 
     lines: a dict from name to a tensor; zeros are left out. regions: a dict from the power of two
     at which a region ends (None: nowhere) to its name, in order.

@@ -1,4 +1,4 @@
-"""Batches of like length, with the target shifted by one (chapter 06)."""
+"""Batches of like length, with the target shifted by one (chapter 07)."""
 
 import random
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Text to ids and back: joint byte-pair encoding (chapter 06)."""
+"""Text to ids and back: joint byte-pair encoding (chapter 07)."""
 
 from pathlib import Path
 

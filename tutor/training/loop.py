@@ -1,4 +1,4 @@
-"""The training loop: a recipe, batches without end, and what happened (chapter 07)."""
+"""The training loop: a recipe, batches without end, and what happened (chapter 08)."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""Optimizers and the schedules of their learning rates (chapter 07)."""
+"""Optimizers and the schedules of their learning rates (chapter 08)."""
 
 import itertools
 import math

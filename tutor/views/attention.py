@@ -1,4 +1,4 @@
-"""AttentionView: the attention of one translation, under the pointer (chapters 00 and 09)."""
+"""AttentionView: the attention of one translation, under the pointer (chapters 00 and 10)."""
 
 import numpy as np
 import torch

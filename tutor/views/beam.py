@@ -1,4 +1,4 @@
-"""BeamView: the tree of a beam search, step by step (chapter 08)."""
+"""BeamView: the tree of a beam search, step by step (chapter 09)."""
 
 import math
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-// The tree of a beam search, as BeamView draws it (chapter 08).
+// The tree of a beam search, as BeamView draws it (chapter 09).
 import { lengthPenalty } from "./decoding.js";
 
 /** steps: of each step the candidates, the best first; winner: [step, index] of one, or null.

@@ -1,4 +1,4 @@
-// The decoder layer and the decoder (chapter 05).
+// The decoder layer and the decoder (chapter 06).
 import { AttentionSubLayer, FeedForwardSubLayer, Stack, within } from "./encoder.js";
 
 export class DecoderLayer {

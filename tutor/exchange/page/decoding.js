@@ -1,4 +1,4 @@
-// Writing a translation: greedy and beam search, with a cache (chapter 08).
+// Writing a translation: greedy and beam search, with a cache (chapter 09).
 import { PAD } from "./attention.js";
 import { row } from "./matrix.js";
 import { BOS, EOS } from "./tokenizer.js";

@@ -1,4 +1,4 @@
-// Text to ids and back (chapter 06), by the library that reads tokenizer.json in a page.
+// Text to ids and back (chapter 07), by the library that reads tokenizer.json in a page.
 import { Tokenizer as Library } from "@huggingface/tokenizers";
 import { PAD } from "./attention.js";
 

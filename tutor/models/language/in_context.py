@@ -1,4 +1,4 @@
-"""A task that is given by examples: look a key up among pairs seen once (chapter 15).
+"""A task that is given by examples: look a key up among pairs seen once (chapter 16).
 
 A row shows 8 pairs, a key and its value, and then asks for the 8 keys in another order, each
 question followed by its answer. Keys and values are drawn anew in each row, so nothing about them
