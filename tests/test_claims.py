@@ -1,9 +1,10 @@
 """`python -m course.build claims`: every assertion is tried with every seed."""
 
 import pytest
+from machines import LONG
 
-from course.build.claims import claims_of, print_claims
-from course.build.notebooks import BuildError
+from course.build.claims import SEED, claims_of, print_claims
+from course.build.notebooks import NOTEBOOKS, BuildError
 
 PAGE = """\
 ---
@@ -65,3 +66,17 @@ def test_a_page_without_a_seed_is_refused(folder):
     path.write_text(PAGE.replace("SEED = 0", "SEED = int('0')"), encoding="utf-8")
     with pytest.raises(BuildError, match="02_page.md: no SEED is set in its first code cell."):
         claims_of(path, folder, range(1))
+
+
+def quick_pages():
+    """The sources of the pages that set a SEED and run in seconds."""
+    for source in sorted((NOTEBOOKS / "source").glob("*.md")):
+        first = source.read_text(encoding="utf-8").partition("```{code-cell}")[2]
+        if SEED.search(first.partition("```")[0]) and not source.name.startswith(LONG):
+            yield source
+
+
+@pytest.mark.parametrize("source", quick_pages(), ids=lambda source: source.stem)
+def test_the_claims_of_a_quick_page_hold_with_another_seed(source):
+    claims = claims_of(source, NOTEBOOKS, [1])
+    assert [claim.text for claim in claims if not claim.held and not claim.told] == []
