@@ -261,6 +261,101 @@ def test_evaluate_prints_json_and_nothing_else(toy):
     assert all(0 <= scores[name]["score"] <= 100 for name in ("bleu", "moses_bleu", "chrf"))
 
 
+TWENTY = {  # for a toy: as many of each as there are words
+    "en": "cat dog bird horse man woman girl boy child teacher".split(),
+    "es": "gato perro pájaro caballo hombre señor niño chico bebé maestro".split(),
+}
+DOES = {"en": "eats runs sleeps sings jumps".split(), "es": "come corre duerme canta salta".split()}
+
+
+def toy_pairs():
+    """Fifty pairs of English and Spanish: each noun with each verb."""
+    return [
+        (f"The {noun} {verb}.", f"El {sustantivo} {verbo}.")
+        for noun, sustantivo in zip(TWENTY["en"], TWENTY["es"], strict=True)
+        for verb, verbo in zip(DOES["en"], DOES["es"], strict=True)
+    ]
+
+
+def write_sides(folder, name, pairs):
+    """Write name.en and name.es; returns their paths."""
+    paths = [folder / f"{name}.en", folder / f"{name}.es"]
+    for path, lines in zip(paths, zip(*pairs, strict=True), strict=True):
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return paths
+
+
+def test_a_translator_of_the_readers_own_pairs(tmp_path, monkeypatch, capsys):
+    pairs = toy_pairs()
+    kept = pairs[::7]  # never seen; each of their words is
+    learned = write_sides(tmp_path, "mine", [pair for pair in pairs if pair not in kept])
+    tested = write_sides(tmp_path, "test", kept)
+    model = tmp_path / "model"
+    train = ["train", "--data", *learned, "--steps", 150, "--precision", "highest"]
+    assert run_here([*train, "--out", model], monkeypatch) == 0
+    about = json.loads((model / "training.json").read_text(encoding="utf-8"))
+    assert (about["corpus"], about["pair"]) == (None, None)
+    assert (about["data"], about["sentence_pairs"]) == ([str(path) for path in learned], 42)
+    capsys.readouterr()
+    evaluate = ["evaluate", "--model", model, "--data", *tested, "--json"]
+    assert run_here(evaluate, monkeypatch) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["exact_match"] == 1.0 and found["sentences"] == 8 and "moses_bleu" not in found
+    # Its tokenizer serves another training; its pairs go on in other languages with a word.
+    more = [*train[:4], "--steps", 1, "--tokenizer", model, "--more", learned[0], learned[0]]
+    assert run_here([*more, "--out", tmp_path / "other"], monkeypatch) == 0
+    [line] = [x for x in capsys.readouterr().err.splitlines() if "same language" in x]
+    assert line.startswith(f"tutor: {learned[0]}: ")
+    same = filecmp.cmp(model / "tokenizer.json", tmp_path / "other" / "tokenizer.json", False)
+    assert same
+
+
+@pytest.mark.parametrize(
+    ("english", "spanish", "words"),
+    [
+        ("A cat.\n\n", "Un gato.\nUn perro.\n", "Line 2 of {en} is blank"),
+        ("A cat.\nA dog.\n", "Un gato.\n \n", "Line 2 of {es} is blank"),
+        ("A cat.\nA dog.\n", "Un gato.\n", "{en} has 2 lines but {es} has 1"),
+        ("", "", "{en} is empty"),
+        ("A cat.\n", None, "{es}"),
+    ],
+)
+def test_pairs_that_are_none_are_refused_before_anything_is_learned(
+    tmp_path, monkeypatch, capsys, english, spanish, words
+):
+    paths = {"en": tmp_path / "a.en", "es": tmp_path / "a.es"}
+    for path, text in zip(paths.values(), (english, spanish), strict=True):
+        if text is not None:
+            path.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(Tokenizer, "train", None)
+    for option in ("--data", "--more"):
+        train = ["train", option, *paths.values(), "--out", tmp_path / "model"]
+        monkeypatch.setattr(recipes, "BUILTIN_PAIRS", 3)
+        assert run_here(train, monkeypatch) == 2
+        assert words.format(**paths) in capsys.readouterr().err.splitlines()[-1]
+        assert not (tmp_path / "model").exists()
+
+
+def test_ctrl_c_before_the_first_step_says_one_thing_and_leaves_nothing(
+    tmp_path, monkeypatch, capsys
+):
+    def interrupted(*_):
+        signal.raise_signal(signal.SIGINT)
+        yield from ()
+
+    monkeypatch.setattr(recipes, "BUILTIN_PAIRS", 30)
+    monkeypatch.setattr("tutor.training.loop.batches_forever", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        train = ["train", "--steps", 9, "--out", tmp_path / "model"]
+        assert run_here(train, monkeypatch) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    stopped = [x for x in capsys.readouterr().err.splitlines() if "topped" in x]
+    assert stopped == ["tutor: stopped: no model was saved"]
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends Ctrl-C to the whole console")
 def test_ctrl_c_writes_the_model_so_far_and_the_training_goes_on(tmp_path):
     # Jobs in the background ignore Ctrl-C, and the tests may be one.

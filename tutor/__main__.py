@@ -36,8 +36,10 @@ environment variable TUTOR_DATA names.
 Reading the sentences, learning the tokenizer and a short measured start belong to the minutes; what
 is left of them becomes a number of steps. The same steps, seed and machine give the same model.
 
-With --more the pairs of two text files belong to the training, too: sentences of your own, or
-translations that a trained model wrote. The tokenizer is learned from the corpus alone.
+With --data the pairs of two text files, of any two languages, take the corpus's place: each line of
+the one is the translation of the same line of the other. With --more such pairs belong to the
+training besides: sentences of your own, or translations that a trained model wrote. The tokenizer
+is learned from the corpus or from --data alone.
 
 Until the model is written, FOLDER.training beside it holds checkpoints. Killed at any moment, the
 same command with --resume goes on from the last one and ends with the same model. Ctrl-C stops
@@ -49,6 +51,7 @@ rounding and dropout.
 examples:
   python -m tutor train
   python -m tutor train --corpus multi30k --pair en-de --minutes 20 --out models/german
+  python -m tutor train --data mine.en mine.es --minutes 1 --out models/mine
   python -m tutor train --steps 500 --seed 3 --out models/short --resume
   torchrun --nproc-per-node 2 -m tutor train --steps 2000 --out models/shared
 """
@@ -78,12 +81,14 @@ EVALUATE = """\
 Translate sentences that training never saw and compare with the reference translations.
 
 Prints BLEU in two flavours, which must never be compared with each other: cased text, and
-lower-cased Moses tokens, as most papers on Multi30k have it; also chrF and, for the built-in
-corpus, the share of translations that equal their reference exactly.
+lower-cased Moses tokens, as most papers on Multi30k have it (for a corpus, whose language is
+known); also chrF and, for --data and the built-in corpus, the share of translations that equal
+their reference exactly.
 
 examples:
   python -m tutor evaluate --model models/mine
   python -m tutor evaluate --corpus multi30k --split test_2016_flickr --beams 5 --json
+  python -m tutor evaluate --model models/mine --data test.en test.es
 """
 
 
@@ -116,6 +121,10 @@ def make_parser():
         child.add_argument(
             "--pair", choices=PAIRS, default="en-fr",
             help="languages, from and to; others with multi30k only (default: %(default)s)",
+        )  # fmt: skip
+        child.add_argument(
+            "--data", nargs=2, metavar=("SOURCE", "TARGET"),
+            help="two text files of sentence pairs, a line each, in place of a corpus",
         )  # fmt: skip
 
     def add_model(child):
@@ -150,8 +159,9 @@ def make_parser():
         help="how many batches to train on",
     )  # fmt: skip
     child.add_argument(
-        "--out", metavar="FOLDER", help="the model folder (default: models/CORPUS-PAIR)"
-    )
+        "--out", metavar="FOLDER",
+        help="the model folder (default: models/CORPUS-PAIR; with --data models/mine)",
+    )  # fmt: skip
     child.add_argument(
         "--force", action="store_true", help="replace a model that the folder holds already"
     )
@@ -160,6 +170,10 @@ def make_parser():
         help="for weights, order and dropout (default: %(default)s)",
     )  # fmt: skip
 
+    child.add_argument(
+        "--tokenizer", metavar="FOLDER",
+        help="take the tokenizer of this model folder, in place of learning one",
+    )  # fmt: skip
     child.add_argument(
         "--more", nargs=2, action="append", default=[], metavar=("SOURCE", "TARGET"),
         help="two text files with more sentence pairs, a line each; may be given several times",

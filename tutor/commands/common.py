@@ -54,12 +54,22 @@ def read_lines(stream, name="the input"):
 def read_pairs(source, target):
     """(sources, targets) of two text files, whose equal lines belong together.
 
-    Sources are normalized (`tutor.text.normalize`), targets stay as they are.
+    Sources are normalized (`tutor.text.normalize`), targets stay as they are. Raises ValueError for
+    files of unequal length, and for a blank line.
     """
     sides = []
     for path in (source, target):
         with open(path, "rb") as file:
-            sides.append(list(read_lines(file, path)))
+            lines = list(read_lines(file, path))
+        if not lines:
+            raise ValueError(f"{path} is empty: write one sentence a line into it.")
+        for count, line in enumerate(lines, 1):
+            if not normalize(line):
+                raise ValueError(
+                    f"Line {count} of {path} is blank: each line must be a sentence, so take the "
+                    "pair out of both files."
+                )
+        sides.append(lines)
     if len(sides[0]) != len(sides[1]):
         raise ValueError(
             f"{source} has {len(sides[0])} lines but {target} has {len(sides[1])}: each line of "

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import platform
+import re
 import shutil
 import sys
 import time
@@ -38,11 +39,15 @@ from tutor.training.resume import MAX_JSON, RUN, Checkpoints, check_same, read_r
 from tutor.training.runs import to_csv, training_folder
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
 
+WORD = re.compile(r"\w+")
+SAME_LANGUAGE = 1 / 3  # of the words of a text: known from another text of its language
 REPORTS = 10  # lines about a training's progress, where there is no terminal for a bar
 
 
 def run_train(args):
-    folder = Path(args.out or f"models/{args.corpus}-{args.pair}")
+    if args.data:
+        args.corpus = args.pair = None
+    folder = Path(args.out or ("models/mine" if args.data else f"models/{args.corpus}-{args.pair}"))
     with scratch_folder(folder):
         pass  # better refused now than after the training
     with processes.joined():
@@ -54,7 +59,7 @@ def train_into(folder, args):
     workspace, start = training_folder(folder), time.perf_counter()
     asked = {name: getattr(args, name) for name in ("corpus", "pair", "seed", "steps", "precision")}
     asked["minutes"] = args.minutes if args.steps is None else None
-    asked["more"] = args.more or None
+    asked |= {name: getattr(args, name) or None for name in ("data", "tokenizer", "more")}
     before = find_training(folder, workspace, asked, args.resume)
     if before == "finished" or (before and not args.force and ended(folder, workspace, asked)):
         processes.from_first(0)  # nobody removes anything before all have looked
@@ -67,18 +72,27 @@ def train_into(folder, args):
     processes.from_first(0)  # nobody writes before all have looked
     on = device()
 
-    sizes = dict(recipes.SIZES[args.corpus])
+    corpus = args.corpus or "builtin"  # whose sizes suit what a reader writes, too
+    sizes = dict(recipes.SIZES[corpus])
     vocab_size = sizes.pop("vocab_size")
-    say("reading the sentences" + ("" if before else " and learning the tokenizer") + " ...")
-    sources, targets = load_pairs(args.corpus, "train", args.pair, recipes.BUILTIN_PAIRS)
-    if before:
-        tokenizer = load_tokenizer(workspace / TOKENIZER)
+    learns = not (before or args.tokenizer)
+    say("reading the sentences" + (" and learning the tokenizer" if learns else "") + " ...")
+    if args.data:
+        sources, targets = read_pairs(*args.data)
     else:
+        sources, targets = load_pairs(args.corpus, "train", args.pair, recipes.BUILTIN_PAIRS)
+    more = [read_pairs(*files) for files in args.more]
+    for files, sides in zip(args.more, more, strict=True):
+        for path, lines, known in zip(files, sides, (sources, targets), strict=True):
+            warn_of_another_language(path, lines, known)
+    if learns:
         tokenizer = Tokenizer.train(itertools.chain(sources, targets), vocab_size)
-    budget = recipes.choose(args.corpus, args.minutes, args.steps)
-    for files in args.more:
-        more = read_pairs(*files)
-        sources, targets = sources + more[0], targets + more[1]
+    else:
+        kept = workspace if before else Path(args.tokenizer)
+        tokenizer = load_tokenizer(kept / TOKENIZER)
+    budget = recipes.choose(corpus, args.minutes, args.steps)
+    for sides in more:
+        sources, targets = sources + sides[0], targets + sides[1]
 
     pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
     sizes |= dict(d_ff=budget.d_ff, dropout=budget.dropout, norm_first=True)
@@ -119,16 +133,19 @@ def train_into(folder, args):
             if not terminal and (step + 1) % math.ceil(steps / REPORTS) == 0:
                 say(f"step {step + 1:,} of {steps:,}, {history.seconds:.0f} s")
 
-        history = train(model, pairs, recipe, on_step, resume, make_loss(model, precision))
+        try:
+            history = train(model, pairs, recipe, on_step, resume, make_loss(model, precision))
+        except KeyboardInterrupt:
+            if processes.is_first() and not checkpoints.steps():  # nothing to go on with
+                remove_folder(workspace)
+            raise
 
     done = len(history.loss)
     if done < steps:
-        if not done:
-            raise KeyboardInterrupt
         checkpoints.save(history)
     if processes.is_first():
         training = {
-            **{name: asked[name] for name in ("corpus", "pair", "more")},
+            **{name: asked[name] for name in ("corpus", "pair", "data", "tokenizer", "more")},
             "sentence_pairs": len(pairs),
             "minutes": asked["minutes"],
             "steps": steps,
@@ -195,6 +212,15 @@ def plan(args, before, model, pairs, budget, start):
         least = ", the least" if steps == recipes.START_STEPS else ""
         say(f"{rest}, {pace:.3f} a step: {steps:,} steps{least}")
     return steps, precision
+
+
+def warn_of_another_language(path, lines, known):
+    """Say so where few words of the lines stand in the sentences that are known of their side."""
+    words = WORD.findall("\n".join(lines).lower())
+    familiar = {*WORD.findall("\n".join(known).lower())}
+    share = sum(word in familiar for word in words) / max(len(words), 1)
+    if share < SAME_LANGUAGE:
+        say(f"{path}: {share:.0%} of its words stand in the other pairs: is it the same language?")
 
 
 def find_training(folder, workspace, asked, resume):

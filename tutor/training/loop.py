@@ -104,18 +104,13 @@ def until_ctrl_c(batches):
             raise KeyboardInterrupt
         asked.append(time.monotonic())
 
-    def go_on(_):
-        if stop := any_of(bool(asked)):
-            warnings.warn("Stopped: the model has learned so far and no further.", stacklevel=3)
-        return not stop
-
     main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGINT)
     listening = main and before is signal.default_int_handler
     if listening:
         signal.signal(signal.SIGINT, ask)
     try:
-        yield itertools.takewhile(go_on, batches)
+        yield itertools.takewhile(lambda _: not any_of(bool(asked)), batches)
     finally:
         if listening:
             signal.signal(signal.SIGINT, before)
@@ -129,7 +124,7 @@ def train(model, pairs, recipe, on_step=None, resume=None, loss_of=translation_l
     training was, and returns its History (see resume.py). loss_of(model, batch, smoothing) gives
     the loss; it calls the steps of the model, so `torch.compile` is of use around the loss alone:
     loss_of=torch.compile(translation_loss). Ctrl-C ends the training after a whole step: then the
-    History is shorter.
+    History is shorter. Raises KeyboardInterrupt if there was none.
     Raises ValueError for a loss that is infinite or NaN and for a model without layers, TypeError
     for a wrapper that hides the model's steps.
     """
@@ -154,6 +149,10 @@ def train(model, pairs, recipe, on_step=None, resume=None, loss_of=translation_l
             history.seconds = time.perf_counter() - start
             if on_step:
                 on_step(step, history)
+    if len(history.loss) < recipe.steps:
+        if not history.loss:
+            raise KeyboardInterrupt
+        warnings.warn("Stopped: the model has learned so far and no further.", stacklevel=2)
     history.settle()
     model.eval()
     return history
