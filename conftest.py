@@ -18,7 +18,7 @@ SLOW = (
         for name in (
             "ablation alone build claims classroom command_line emulated export grading "
             "huggingface journey_browser lab learn page_model pages pictures processes progress "
-            "recipes report resume site truth views_browser"
+            "recipes report resume site truth typed views_browser"
         ).split()
     ),
 )

@@ -1,15 +1,20 @@
 """What people type, for the translator that ships: `python -m course.making.typed FOLDER`.
 
-Writes into FOLDER, for `python -m tutor train --more`: captions of Multi30k with slips of the
-fingers, and fragments, captions and negations of the built-in grammar, from its training split.
-FOLDER must hold `together.fr`, what the teachers make of the training split (see the model's card).
+Writes into FOLDER, for `python -m tutor train --more`: `train`, the captions of Multi30k with what
+the teachers make of them; `slips`, the same with slips of the fingers; and `grammar`, fragments,
+captions and negations of the built-in grammar, all from the training splits. Of a teacher's five
+best translations the one nearest to the real one is taken (Kim and Rush 2016, section 3.3).
 """
 
 import argparse
 import random
 import re
+import warnings
 from pathlib import Path
 
+from sacrebleu.metrics import CHRF
+
+from tutor.commands.common import load_together
 from tutor.text import grammar
 from tutor.text.grammar import Caption, generate_pairs, held_out
 from tutor.text.lexicon import SETTINGS, WHERE
@@ -59,21 +64,27 @@ def capitalized(text):
     return text[:1].upper() + text[1:]
 
 
-def slipped(captions, seed):
-    """Each caption with one slip, a sixth of them with two; an eighth of them lower-cased first."""
+def hurried(english, french, rng):
+    """A pair as typed in a hurry: no capitals and, every other time, no final stop."""
+    english, french = english.lower(), french[:1].lower() + french[1:]
+    if rng.random() < 1 / 2:
+        english, french = (text.removesuffix(".").rstrip() for text in (english, french))
+    return english, french
+
+
+def slipped(captions, translations, seed):
+    """Each caption with one slip, a sixth of them with two; a sixth typed in a hurry, too."""
     rng = random.Random(f"slips {seed}")
-    found = []
-    for text in captions:
-        if rng.random() < 1 / 8:
-            text = capitalized(text.lower())
+    for english, french in zip(captions, translations, strict=True):
+        if rng.random() < 1 / 6:
+            english, french = hurried(english, french, rng)
         for _ in range(1 + (rng.random() < 1 / 6)):
-            text = misspell(text, rng.choices(SLIPS, (4, 4, 1, 2))[0], rng)
-        found.append(text)
-    return found
+            english = misspell(english, rng.choices(SLIPS, (4, 4, 1, 2))[0], rng)
+        yield english, french
 
 
 def fragments(split, size, seed=0):
-    """`size` different pairs of the grammar that are no sentences: "Two black dogs.", "On the beach."
+    """`size` different pairs of the grammar that are no sentences: "Two dogs.", "On the beach."
 
     As in `generate_pairs`, those of "test" hold a combination that is kept from training; one in
     twenty of the rest is "val", by a hash, and a tenth of those without any combination "test".
@@ -113,29 +124,57 @@ def is_negated(pair):
 
 
 def grammar_pairs():
+    """Pairs of str: captions, half of them negated; fragments, half of them typed in a hurry."""
+    rng = random.Random("hurried")
     pairs = generate_pairs("train", 8 * CAPTIONS)
     negated = [pair for pair in pairs if is_negated(pair)][: CAPTIONS // 2]
     others = [pair for pair in pairs if not is_negated(pair)][: CAPTIONS // 2]
-    return negated + others + fragments("train", FRAGMENTS)
+    for pair in negated + others:
+        yield pair.english, pair.french
+    for pair in fragments("train", FRAGMENTS):
+        fast = rng.random() < 1 / 2
+        yield hurried(pair.english, pair.french, rng) if fast else (pair.english, pair.french)
 
 
-def write_lines(path, lines):
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+def nearest(translator, english, french, path):
+    """Of five translations of each text the one nearest to the real one (chrF++); kept in path.
+
+    A file that holds the first of them is gone on with.
+    """
+    score, warn = CHRF(word_order=2), warnings.catch_warnings()
+    done = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    with path.open("a", encoding="utf-8") as file, warn:
+        warnings.simplefilter("ignore")  # of those that do not end by themselves
+        for i in range(len(done), len(english), 500):
+            found = translator.translate(english[i : i + 500], beams=5, n_best=5)
+            for each, real in zip(found, french[i : i + 500], strict=True):
+                best = max(each, key=lambda one: score.sentence_score(one[0], [real]).score)
+                done.append(best[0])
+                file.write(best[0] + "\n")
+            file.flush()
+    return done
+
+
+def write_pairs(path, pairs):
+    """Write pairs of str into path.en and path.fr, a line each."""
+    for ending, lines in zip((".en", ".fr"), zip(*pairs, strict=True), strict=True):
+        text = "".join(f"{line}\n" for line in lines)
+        path.with_suffix(ending).write_text(text, encoding="utf-8")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
+    parser.add_argument("--teacher", action="append", metavar="FOLDER", help="a model folder")
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
     english, real = load_multi30k("train")
-    together = (folder / "together.fr").read_text(encoding="utf-8").splitlines()
-    write_lines(folder / "train.en", english)
-    slips = [slipped(english, seed) for seed in range(4)]
-    write_lines(folder / "slips.en", sum(slips, []))
-    write_lines(folder / "slips.fr", together * 3 + real)
-    pairs = grammar_pairs()
-    write_lines(folder / "grammar.en", [pair.english for pair in pairs])
-    write_lines(folder / "grammar.fr", [pair.french for pair in pairs])
+    taught = nearest(load_together(args.teacher), english, real, args.folder / "nearest.fr")
+    write_pairs(args.folder / "train", list(zip(english, taught, strict=True)))
+    targets = (taught, taught, taught, real)
+    slips = [pair for i, french in enumerate(targets) for pair in slipped(english, french, i)]
+    write_pairs(args.folder / "slips", slips)
+    write_pairs(args.folder / "grammar", list(grammar_pairs()))
 
 
 if __name__ == "__main__":
