@@ -3,7 +3,7 @@
 import pytest
 from machines import LONG
 
-from course.build.claims import SEED, claims_of, print_claims
+from course.build.claims import SEED_LINE, claims_of, print_claims
 from course.build.notebooks import NOTEBOOKS, BuildError
 
 PAGE = """\
@@ -72,7 +72,7 @@ def quick_pages():
     """The sources of the pages that set a SEED and run in seconds."""
     for source in sorted((NOTEBOOKS / "source").glob("*.md")):
         first = source.read_text(encoding="utf-8").partition("```{code-cell}")[2]
-        if SEED.search(first.partition("```")[0]) and not source.name.startswith(LONG):
+        if SEED_LINE.search(first.partition("```")[0]) and not source.name.startswith(LONG):
             yield source
 
 

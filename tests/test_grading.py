@@ -310,7 +310,7 @@ HANGS = {
 @pytest.mark.parametrize("body", HANGS.values(), ids=HANGS)
 def test_what_hangs_is_stopped(body, monkeypatch):
     monkeypatch.setattr(guard, "SECONDS", 1.0)
-    monkeypatch.setattr("course.grading.apart.SECONDS", 1.0)
+    monkeypatch.setattr("course.grading.apart.WORKER_SECONDS", 1.0)
     assert "stopped after 1 second" in graded(ATTEND, f"def attend(Q, K, V):\n    {body}")
     assert "stopped after" in graded(ATTEND, f"if True:\n    {body}\n" + ATTEND.solution)
 

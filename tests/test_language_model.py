@@ -194,7 +194,9 @@ def test_the_rivals_have_as_many_parameters_and_their_gains_are_those_of_the_run
     few, many = sorted({run["parameters"] for run in results["runs"]})
     assert many / few < 1.03
     bleu = {(run["system"], run["seed"]): run["bleu"] for run in results["runs"]}
-    for seed, (gain, low, high) in zip(translation.SEEDS, results["gains"], strict=True):
+    for seed, (gain, low, high) in zip(
+        translation.TRANSLATION_SEEDS, results["gains"], strict=True
+    ):
         ours, theirs = (bleu[name, seed] for name in translation.SYSTEMS)
         assert low < gain < high and gain == pytest.approx(ours - theirs, abs=0.01)
 

@@ -122,14 +122,14 @@ def test_counts_are_those_of_the_checks(course):
             if code == exercise.stub:
                 message = report.BLANK
             elif isinstance(wrong, Unnamed):
-                message = report.NUMBERS
+                message = report.NUMBERS_ONLY
             said[exercise.name][message] += 1
     for exercise in BANK:
         rows = [row for row in rows_of(course) if row["exercise"] == exercise.name]
         solved = sum(int(row["students"]) for row in rows if row["outcome"] == report.SOLVED)
         assert solved == said[exercise.name][None] > 0
-        unnamed = [int(row["students"]) for row in rows if row["outcome"] == report.NUMBERS]
-        assert sum(unnamed) - said[exercise.name][report.NUMBERS] in (0, 1)  # the shouting one
+        unnamed = [int(row["students"]) for row in rows if row["outcome"] == report.NUMBERS_ONLY]
+        assert sum(unnamed) - said[exercise.name][report.NUMBERS_ONLY] in (0, 1)  # the shouting one
         named = {r["message"]: int(r["students"]) for r in rows if r["outcome"] == report.NAMED}
         assert named and all(
             said[exercise.name][message] == many for message, many in named.items()

@@ -63,7 +63,7 @@ examples:
   python -m tutor translate --beams 5 --model models/mine < english.txt > french.txt
   python -m tutor translate --beams 5 --model first --model second < english.txt > french.txt
 """
-EXPORT = """\
+EXPORT_HELP = """\
 Write a model for other programs, which need nothing of this package.
 
 onnx: an encoder, one decoder step with its cache, the tokenizer, and a small JSON.
@@ -204,7 +204,7 @@ def make_parser():
     )  # fmt: skip
     child.add_argument("--json", action="store_true", help="print one line of JSON")
     add_search(child)
-    child = command(run_export, "export", "write a model for other programs", EXPORT)
+    child = command(run_export, "export", "write a model for other programs", EXPORT_HELP)
     add_model(child)
     child.add_argument(
         "--to", choices=("onnx", "huggingface"), default="onnx",

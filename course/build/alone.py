@@ -17,8 +17,8 @@ from PIL import Image
 from course.build.exercises import title_of
 from course.build.notebooks import NOTEBOOKS, BuildError, write_atomically
 
-ROOT = NOTEBOOKS.parent
-SETTINGS = ROOT / "pyproject.toml"
+ALONE_ROOT = NOTEBOOKS.parent
+PACKAGE_SETTINGS = ALONE_ROOT / "pyproject.toml"
 BRANCH = "alone"  # where the workflow puts the copies
 # Words, file and place of a Markdown link to a file of the repository; with a !, of a picture.
 LINK = re.compile(
@@ -41,7 +41,7 @@ def repository():
     """
     if in_workflow := os.environ.get("GITHUB_REPOSITORY"):
         return in_workflow
-    address = re.search(r'^Repository = "(.*)"', SETTINGS.read_text(encoding="utf-8"), re.M)
+    address = re.search(r'^Repository = "(.*)"', PACKAGE_SETTINGS.read_text(encoding="utf-8"), re.M)
     if not address:
         return None
     found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+?)(?:\.git|/)?", address[1])
@@ -88,7 +88,7 @@ def copy_of(path, package, pictures):
             there = opened_at(notebook).get("Open in Colab", target + place)
             return f"[{words}]({there})"
         if name := repository():
-            inside = there.relative_to(ROOT).as_posix()
+            inside = there.relative_to(ALONE_ROOT).as_posix()
             return f"[{words}](https://github.com/{name}/blob/HEAD/{inside}{place})"
         return words
 
@@ -152,7 +152,7 @@ def write_alone(out, package=None):
         package = f"git+https://github.com/{name}"
     out = Path(out)
     (out / "exercises").mkdir(parents=True, exist_ok=True)
-    pictures = draw(sorted((ROOT / "images").glob("*.svg")))
+    pictures = draw(sorted((ALONE_ROOT / "images").glob("*.svg")))
     lines = ["# Each page alone", "", "Copies that open without the repository.", ""]
     for path in pages():
         notebook = path.relative_to(NOTEBOOKS).as_posix()

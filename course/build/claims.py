@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell
 
 from course.build.notebooks import BuildError, execute, select
 
-SEED = re.compile(r"^SEED = \d+\b", re.M)
+SEED_LINE = re.compile(r"^SEED = \d+\b", re.M)
 TOLD = re.compile(r"\b\d+ of (\d+|ten) seeds\b")  # a message that says for how many it holds
 RAISES = "1000000"  # in place of a line: after all claims of the cell
 RECORD = """\
@@ -71,7 +71,7 @@ def prepared(notebook, seed):
             continue
         recorder = Recorder(index)
         tree = ast.parse(
-            TransformerManager().transform_cell(SEED.sub(f"SEED = {seed}", cell.source))
+            TransformerManager().transform_cell(SEED_LINE.sub(f"SEED = {seed}", cell.source))
         )
         cell.source = ast.unparse(ast.fix_missing_locations(recorder.visit(tree)))
         claims |= recorder.claims
@@ -89,7 +89,7 @@ def claims_of(source: Path, folder: Path, seeds) -> list[Claim]:
     for seed in seeds:
         notebook = jupytext.read(source, fmt="md:myst")
         first = next(cell for cell in notebook.cells if cell.cell_type == "code")
-        if not SEED.search(first.source):
+        if not SEED_LINE.search(first.source):
             raise BuildError(f"{source.name}: no SEED is set in its first code cell.")
         texts |= prepared(notebook, seed)
         execute(notebook, source.name, folder, timeout=3600, goes_on=True)

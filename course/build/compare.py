@@ -28,7 +28,7 @@ from skimage.metrics import structural_similarity
 
 from tutor.views.base import STATE
 
-KINDS = ("image/png", "image/jpeg")  # what nbval skips
+OUTPUT_KINDS = ("image/png", "image/jpeg")  # what nbval skips
 # What `tutor.figures.img` writes; tests/nbval_sanitize.cfg hides the same from nbval.
 DRAWN = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
 WITHIN = re.compile(r'href="data:image/png;base64,([^"]+)"')
@@ -61,7 +61,7 @@ def bare(outputs):
     outputs = copy.deepcopy(outputs)
     for output in outputs:
         data = output.get("data", {})
-        for kind in (*KINDS, STATE, "text/html"):
+        for kind in (*OUTPUT_KINDS, STATE, "text/html"):
             if kind in data:
                 data[kind] = DRAWN.sub("", data[kind]) if kind == "text/html" else ""
     return outputs
@@ -96,7 +96,7 @@ def pictures(outputs):
     for output in outputs:
         for kind, data in output.get("data", {}).items():
             about = output["metadata"].get(kind, {})
-            if kind in KINDS:
+            if kind in OUTPUT_KINDS:
                 found.append((about, base64.b64decode(data)))
             elif kind == "text/html":
                 for svg in DRAWN.findall(data):

@@ -15,7 +15,7 @@ from course.build.notebooks import NOTEBOOKS, BuildError, execute, scrub, write
 from tutor.check.bank import of_chapter
 from tutor.check.exercise import EXPLAIN, MEND, PREDICT, SETUP, TEST, WRITE
 
-ASKED = {
+KIND_NAMES = {
     PREDICT: "predict before you run",
     WRITE: "write",
     MEND: "find the mistake and mend it",
@@ -91,7 +91,7 @@ def exercise_text(exercise, number, page):
     return (
         f"## {number}. {exercise.title}\n\n"
         f"**Goal.** {exercise.goal}\n\n"
-        f"**Kind** {ASKED[exercise.kind]} · **difficulty** {exercise.difficulty} of 5 · "
+        f"**Kind** {KIND_NAMES[exercise.kind]} · **difficulty** {exercise.difficulty} of 5 · "
         f"**importance** {exercise.importance} of 5 · **time** {exercise.minutes} minutes · "
         f"**needs** [{exercise.section}](../{page}.ipynb#{link})\n\n"
         f"{exercise.text.strip()}"

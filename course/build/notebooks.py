@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 VIEW_MARK = re.compile(r' data-view="\w+"')  # joins a picture and its live view
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # What other programs go by, nbconvert with `--to script` too; no version, which the machine has.
@@ -123,7 +123,7 @@ def scrub(notebook) -> None:
             count += 1
             cell.execution_count = count
         # A live view of `tutor.views` is nothing without its kernel: its picture stands before it.
-        cell.outputs = [x for x in cell.outputs if set(x.get("data", ())) != {WIDGET_VIEW}]
+        cell.outputs = [x for x in cell.outputs if set(x.get("data", ())) != {WIDGET_MIME}]
         for output in cell.outputs:
             _scrub_output(output, count)
 
@@ -140,7 +140,7 @@ def _scrub_output(output, count: int) -> None:
         if "text/html" in output.data:
             output.data["text/html"] = VIEW_MARK.sub("", output.data["text/html"])
         if "image/png" in output.data:
-            output.data.pop(WIDGET_VIEW, None)
+            output.data.pop(WIDGET_MIME, None)
             png = base64.b64decode(output.data["image/png"])
             output.data["image/png"] = base64.b64encode(strip_png_text(png)).decode("ascii")
 

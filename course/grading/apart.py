@@ -35,7 +35,7 @@ from tutor.check.guard import ChangedInPlace, Outcome, Raised, Trouble, run_guar
 from tutor.check.plain import LARGE, Unreadable, pack, plainly, unpack
 
 START_SECONDS = 30.0  # that a process may take before the first cell
-SECONDS = 10.0  # seconds for all cells
+WORKER_SECONDS = 10.0  # seconds for all cells
 MESSAGE_CHARACTERS = 2_000
 DIED = (
     "Your answer ended the program in which it ran: it leaves it, crashes it, or takes more memory "
@@ -80,7 +80,7 @@ class Apart:
             start_without_main_module(self.process)
             there.close()
             self.ask(b"", START_SECONDS)
-            found = self.ask(cloudpickle.dumps((list(cells), name)), seconds or SECONDS)
+            found = self.ask(cloudpickle.dumps((list(cells), name)), seconds or WORKER_SECONDS)
             self.answer = self.read(found, lambda: found["value"])
             if "parameters" in found:
                 self.answer = stand_in(found["parameters"])

@@ -17,7 +17,7 @@ from tutor.check.bank import find, of_chapter, places
 from tutor.check.exercise import EXPLAIN, SETUP
 
 FEEDBACK_CHARACTERS = 20_000  # of a cell's output
-CONFIG = """\
+NBGRADER_CONFIG = """\
 # Settings of nbgrader for the exercises of this course; add your own below.
 from course.grading.classroom import configure
 
@@ -27,7 +27,7 @@ configure(c)
 
 # Autograding does not run this cell, but judges the answer apart (grading.py). What is hidden does
 # the same, less safely, where a teacher runs the cells by hand.
-TEST = """\
+TEST_CELL = """\
 check.{name}({name})
 ### BEGIN HIDDEN TESTS
 check.{name}({name}, grade=True, hidden=True)
@@ -166,7 +166,7 @@ def assignment_cells(exercise, number, page):
     if exercise.setup:
         cells.append(marked(new_code_cell(exercise.setup.strip()), f"{name}_setup"))
     by_hand, by_test = (points(exercise), None) if manual else (None, points(exercise))
-    test = f"check.{name}({name})" if manual else TEST.format(name=name).strip()
+    test = f"check.{name}({name})" if manual else TEST_CELL.format(name=name).strip()
     answer = new_code_cell(exercise.solution.strip())
     cells.append(marked(answer, name, solution=True, points=by_hand))
     cells.append(marked(new_code_cell(test), f"{name}_check", points=by_test))
@@ -199,7 +199,7 @@ def write_course(folder, chapters):
     folder.mkdir(parents=True, exist_ok=True)
     config = folder / "nbgrader_config.py"
     if not config.exists():
-        write_atomically(config, CONFIG)
+        write_atomically(config, NBGRADER_CONFIG)
         print(config)
     for chapter in chapters:
         name = page_of(chapter)

@@ -22,7 +22,7 @@ from tutor.check.exercise import EXPLAIN
 from tutor.check.guard import NotWritten, Unnamed
 from tutor.check.progress import TRIES
 
-SOLVED, BLANK, NAMED, NUMBERS, WAITING, UNGRADED = OUTCOMES = (
+SOLVED, BLANK, NAMED, NUMBERS_ONLY, WAITING, UNGRADED = OUTCOMES = (
     "solved",
     "left blank",
     "named mistake",
@@ -64,7 +64,7 @@ class Row:
     @property
     def unnamed(self):
         """Whether most of those who failed were told numbers only."""
-        return self.count(NUMBERS) > self.count(NAMED, NUMBERS) / 2
+        return self.count(NUMBERS_ONLY) > self.count(NAMED, NUMBERS_ONLY) / 2
 
     @property
     def mistakes(self):
@@ -173,7 +173,7 @@ def became(exercise, grade, cells):
     if any(output.ename == NotWritten.__name__ for output in said):
         return BLANK, ""
     named = message and all(output.ename != Unnamed.__name__ for output in said)
-    return (NAMED if named else NUMBERS), what_it_says(message)[:MESSAGE_LIMIT]
+    return (NAMED if named else NUMBERS_ONLY), what_it_says(message)[:MESSAGE_LIMIT]
 
 
 def what_it_says(message):
@@ -205,7 +205,7 @@ def page(parts):
         students=students,
         commonest=commonest(parts),
         UNGRADED=UNGRADED,
-        NUMBERS=NUMBERS,
+        NUMBERS_ONLY=NUMBERS_ONLY,
         BLANK=BLANK,
         WAITING=WAITING,
         SOLVED=SOLVED,

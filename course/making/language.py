@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 
 from course.making import translation
-from tutor.models.language import FOLDER, in_context, samples, truth
+from tutor.models.language import LANGUAGE_FOLDER, in_context, samples, truth
 
 
 def machine():
@@ -23,17 +23,17 @@ def note(name, runs):
 def in_context_results():
     runs = []
     for layers in in_context.LAYERS:
-        for seed in in_context.SEEDS:
+        for seed in in_context.IN_CONTEXT_SEEDS:
             model, found = in_context.run(layers, seed)
             runs.append(found)
             if seed == 0:
                 weights = {key: W.half() for key, W in model.state_dict().items()}
-                save_file(weights, FOLDER / f"in_context_{layers}.safetensors")
+                save_file(weights, LANGUAGE_FOLDER / f"in_context_{layers}.safetensors")
     return note("in_context", runs)
 
 
 def translation_results():
-    runs, gains = zip(*map(translation.compare, translation.SEEDS), strict=True)
+    runs, gains = zip(*map(translation.compare, translation.TRANSLATION_SEEDS), strict=True)
     return note("translation", sum(runs, [])) | {"gains": gains}
 
 
@@ -57,5 +57,5 @@ rows = found if name == "truth" else found.pop("runs")
 text = "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]"
 if name != "truth":
     text = json.dumps(found)[:-1] + ', "runs": ' + text + "}"
-(FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+(LANGUAGE_FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 print(f"saved {name}.json")

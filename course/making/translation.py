@@ -20,26 +20,30 @@ from tutor.text.tokenizer import BOS, Tokenizer
 from tutor.training import Recipe, smoothed_cross_entropy, train, translation_loss
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
 
-SEEDS = (0, 1, 2)
-PAIRS, TESTED, LONGEST = 30_000, 500, 9  # pairs; sentences; English words, the full stop too
-STEPS, MAX_TOKENS = 1_000, 768
-SIZES = dict(d_model=64, num_heads=4, dropout=0.0, max_len=96, norm_first=True)
-SIZES["positions"] = "sinusoidal"
+TRANSLATION_SEEDS = (0, 1, 2)
+CORPUS_PAIRS, SENTENCES_TESTED, LONGEST_CAPTION = (
+    30_000,
+    500,
+    9,
+)  # pairs; sentences; English words, the full stop too
+TRAINING_STEPS, MAX_TOKENS = 1_000, 768
+SHARED_SIZES = dict(d_model=64, num_heads=4, dropout=0.0, max_len=96, norm_first=True)
+SHARED_SIZES["positions"] = "sinusoidal"
 ENCODER_DECODER = dict(num_layers=2, d_ff=128)  # 2 and 2 layers
-ALONE = dict(num_layers=4, d_ff=192)  # wider in the middle, as it has no cross-attention
+DECODER_ALONE = dict(num_layers=4, d_ff=192)  # wider in the middle, as it has no cross-attention
 
 
 @cache
 def corpus(split, size):
     """The first `size` short pairs of the built-in corpus: two lists of str."""
     pairs = generate_pairs(split, 3 * size)
-    short = [pair for pair in pairs if len(pair.english.split()) < LONGEST][:size]
+    short = [pair for pair in pairs if len(pair.english.split()) < LONGEST_CAPTION][:size]
     return [pair.english for pair in short], [pair.french for pair in short]
 
 
 @cache
 def tokenizer_of_both():
-    english, french = corpus("train", PAIRS)
+    english, french = corpus("train", CORPUS_PAIRS)
     return Tokenizer.train([*english, *french], vocab_size=1500)
 
 
@@ -56,7 +60,7 @@ def french_loss(model, batch, smoothing=0.0):
 
 SYSTEMS = {
     "encoder-decoder": (Transformer, TransformerConfig, ENCODER_DECODER, translation_loss),
-    "language model": (LanguageModel, LanguageModelConfig, ALONE, french_loss),
+    "language model": (LanguageModel, LanguageModelConfig, DECODER_ALONE, french_loss),
 }
 
 
@@ -69,15 +73,15 @@ def continued(model, source_ids, longest=40):
 def run(name, seed):
     """Train one system from one seed and test it: a dict of what came out, and the translations."""
     Model, Config, sizes, loss = SYSTEMS[name]
-    english, french = corpus("train", PAIRS)
+    english, french = corpus("train", CORPUS_PAIRS)
     tokenizer = tokenizer_of_both()
     torch.manual_seed(seed)
-    model = Model(Config(len(tokenizer), **SIZES, **sizes))
+    model = Model(Config(len(tokenizer), **SHARED_SIZES, **sizes))
     pairs = list(zip(tokenizer.encode(english), tokenizer.encode(french), strict=True))
     start = time.process_time()
-    train(model, pairs, Recipe(STEPS, MAX_TOKENS, smoothing=0.0, seed=seed), loss_of=loss)
+    train(model, pairs, Recipe(TRAINING_STEPS, MAX_TOKENS, smoothing=0.0, seed=seed), loss_of=loss)
     seconds = time.process_time() - start
-    sources, references = corpus("test", TESTED)
+    sources, references = corpus("test", SENTENCES_TESTED)
     source_ids = make_batch([(ids, []) for ids in tokenizer.encode(sources)]).source
     if Model is Transformer:
         written = [best.ids for best in greedy(model, source_ids)]
@@ -98,5 +102,5 @@ def compare(seed):
     The gain is [value, low, high], with a 95 % interval of a paired bootstrap.
     """
     (first, ours), (second, theirs) = (run(name, seed) for name in SYSTEMS)
-    gain = gains({"": ours}, theirs, corpus("test", TESTED)[1])[""]
+    gain = gains({"": ours}, theirs, corpus("test", SENTENCES_TESTED)[1])[""]
     return [first, second], [round(x, 2) for x in gain]

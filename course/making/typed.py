@@ -22,7 +22,7 @@ from tutor.text.multi30k import load_multi30k
 
 SLIPS = ("transposed", "missing", "doubled", "wrong")
 NEIGHBOURS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # rows of keys
-CAPTIONS, FRAGMENTS = 20_000, 15_000  # of the grammar; half of its captions are negated
+GRAMMAR_CAPTIONS, FRAGMENTS = 20_000, 15_000  # of the grammar; half of its captions are negated
 
 
 def misspell(text, slip, rng):
@@ -126,9 +126,9 @@ def is_negated(pair):
 def grammar_pairs():
     """Pairs of str: captions, half of them negated; fragments, half of them typed in a hurry."""
     rng = random.Random("hurried")
-    pairs = generate_pairs("train", 8 * CAPTIONS)
-    negated = [pair for pair in pairs if is_negated(pair)][: CAPTIONS // 2]
-    others = [pair for pair in pairs if not is_negated(pair)][: CAPTIONS // 2]
+    pairs = generate_pairs("train", 8 * GRAMMAR_CAPTIONS)
+    negated = [pair for pair in pairs if is_negated(pair)][: GRAMMAR_CAPTIONS // 2]
+    others = [pair for pair in pairs if not is_negated(pair)][: GRAMMAR_CAPTIONS // 2]
     for pair in negated + others:
         yield pair.english, pair.french
     for pair in fragments("train", FRAGMENTS):

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from course.build.exercises import ASKED, page_of, title_of
+from course.build.exercises import KIND_NAMES, page_of, title_of
 from course.build.notebooks import NOTEBOOKS
 from course.museum import EXHIBITS, verdicts
 from tutor.check.bank import find, of_chapter, on_page, pages
@@ -48,12 +48,12 @@ def write_exercises(chapters, folder):
         page = page_of(chapter)
         text = render(
             "exercises.md", page=page, title=title_of(page), chosen=chosen, on_page=mine,
-            kinds=ASKED,
+            kinds=KIND_NAMES,
         )  # fmt: skip
         (folder / f"{page[3:]}.md").write_text(text, encoding="utf-8")
         for exercise in (*chosen, *mine):
             text = render(
-                "exercise.md", exercise=exercise, kind=ASKED[exercise.kind],
+                "exercise.md", exercise=exercise, kind=KIND_NAMES[exercise.kind],
                 section=f"../notebooks/{page}.ipynb#{anchor(page, exercise.section)}",
             )  # fmt: skip
             (folder / f"{exercise.name}.md").write_text(text, encoding="utf-8")

@@ -6,7 +6,7 @@ from importlib import import_module
 
 PACKAGES = ("tutor", "course.museum")
 # What runs when it is imported, and a module whose package defines a function of that name.
-LEFT_OUT = ("__main__", "tutor.check.progress")
+UNDOCUMENTED = ("__main__", "tutor.check.progress")
 
 
 def modules():
@@ -15,7 +15,7 @@ def modules():
     for package in PACKAGES:
         path = import_module(package).__path__
         names += [found.name for found in pkgutil.walk_packages(path, f"{package}.")]
-    return {name: import_module(name) for name in sorted(names) if not name.endswith(LEFT_OUT)}
+    return {name: import_module(name) for name in sorted(names) if not name.endswith(UNDOCUMENTED)}
 
 
 def defined():

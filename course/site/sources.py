@@ -11,7 +11,7 @@ from course.site.chapters import chapters, with_pages, write_chapter
 from tutor.check.bank import chapters as chapters_with_exercises
 from tutor.exchange import page
 
-ROOT = NOTEBOOKS.parent
+SOURCES_ROOT = NOTEBOOKS.parent
 PARTS = ("notebooks", "exercises", "museum", "reference", "examples")
 EXTRA, STATIC = "extra", "static"  # what Sphinx copies as it is; to the site, and to _static
 
@@ -20,7 +20,9 @@ def write_sources(folder):
     """Write all that Sphinx reads to `folder`. Returns what `extension.py` has to know of it."""
     for part in (*PARTS, f"{EXTRA}/pictures", f"{EXTRA}/notebooks", f"{EXTRA}/exercises", STATIC):
         (folder / part).mkdir(parents=True)
-    shutil.copytree(ROOT / "images", folder / "images", ignore=shutil.ignore_patterns("*.py"))
+    shutil.copytree(
+        SOURCES_ROOT / "images", folder / "images", ignore=shutil.ignore_patterns("*.py")
+    )
     in_package, built = reference.defined(), {}
     pictures = folder / EXTRA / "pictures"
     for path in chapters():
@@ -43,7 +45,7 @@ def write_sources(folder):
 
 def write_examples(folder):
     """Write a page for each script of `examples/`."""
-    scripts = sorted((ROOT / "examples").glob("*.py"))
+    scripts = sorted((SOURCES_ROOT / "examples").glob("*.py"))
     for path in scripts:
         code = bank.code(path.read_text(encoding="utf-8").strip())
         (folder / f"{path.stem}.md").write_text(f"# `{path.name}`\n\n{code}\n", encoding="utf-8")
@@ -56,7 +58,7 @@ def write_examples(folder):
 
 def front_page():
     """The site's first page: what it is, and the way in."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (SOURCES_ROOT / "README.md").read_text(encoding="utf-8")
     title, lead, picture = readme.split("\n\n")[:3]
     rows = []
     for path in chapters():

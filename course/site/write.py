@@ -10,7 +10,7 @@ from course.build.notebooks import BuildError
 from course.site.finish import keep_offline, lead_on
 from course.site.sources import EXTRA, STATIC, write_sources
 
-HERE = Path(__file__).parent
+SITE_FOLDER = Path(__file__).parent
 
 
 def write_site(out):
@@ -74,17 +74,17 @@ def settings(source, course):
         "html_theme": "furo",
         "html_title": "The Transformer, taken apart",
         "html_math_renderer": "katex",
-        "html_static_path": [str(HERE / "static"), str(source / STATIC)],
+        "html_static_path": [str(SITE_FOLDER / "static"), str(source / STATIC)],
         "html_extra_path": [str(source / EXTRA)],
         "html_css_files": ["site.css"],
-        "html_favicon": str(HERE / "static" / "icon.svg"),
+        "html_favicon": str(SITE_FOLDER / "static" / "icon.svg"),
         "html_show_search_summary": False,  # an excerpt would be fetched, which fails from disk
         "html_use_index": False,
         "html_domain_indices": False,
         "html_copy_source": False,
         "html_show_sourcelink": False,
         "html_show_copyright": False,
-        "templates_path": [str(HERE / "templates")],
+        "templates_path": [str(SITE_FOLDER / "templates")],
         "html_sidebars": {
             "**": ["sidebar/brand.html", "sidebar/search.html", "course_navigation.html"]
         },

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import jupytext
 
-from course.build.claims import SEED, claims_of
+from course.build.claims import SEED_LINE, claims_of
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "notebooks"
@@ -27,7 +27,7 @@ NOTEBOOKS = ROOT / "notebooks"
 def sets_seed(source):
     """Whether a page's first code cell sets the SEED that all its chance comes from."""
     cells = jupytext.read(source, fmt="md:myst").cells
-    return bool(SEED.search(next(cell.source for cell in cells if cell.cell_type == "code")))
+    return bool(SEED_LINE.search(next(cell.source for cell in cells if cell.cell_type == "code")))
 
 
 def state(source, seeds):

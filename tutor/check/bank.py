@@ -30,7 +30,7 @@ from pathlib import Path
 from tutor.check.exercise import KINDS, PREDICT, Exercise, edited, evaluate, run_cell, set_up
 
 WHOLE = ("place", "difficulty", "importance", "minutes")
-ASKED = ("section", "kind", "title", "goal", *WHOLE)
+REQUIRED = ("section", "kind", "title", "goal", *WHOLE)
 OPTIONS = {"gradient": bool, "draws": bool, "tolerance": float, "on_page": bool, "raises": str}
 NEEDED = ("Hints", "Stub", "Solution")
 SECTIONS = (*NEEDED, "Setup", "Because", "Cases", "Right", "Mistakes", "Wrong")
@@ -141,13 +141,13 @@ def front_matter(path, lines):
                 fields[key] = {"yes": True, "no": False}[value]
             elif key in OPTIONS:
                 fields[key] = OPTIONS[key](value)
-            elif key in ASKED and value:
+            elif key in REQUIRED and value:
                 fields[key] = value
             else:
                 raise ValueError
         except (KeyError, ValueError):
             raise TextError(path, number, f"{line!r} is no field of an exercise.") from None
-    if missing := set(ASKED) - set(fields):
+    if missing := set(REQUIRED) - set(fields):
         raise TextError(path, end + 1, f"the field {min(missing)} is missing.")
     if fields["kind"] not in KINDS:
         raise TextError(path, end + 1, f"kind is one of {', '.join(KINDS)}.")

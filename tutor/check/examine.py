@@ -33,8 +33,8 @@ from tutor.check.guard import (
 from tutor.check.plain import plainly
 from tutor.check.reasons import reason
 
-SEED, HIDDEN_SEED = 20, 1706
-WORDS = 12  # that an explanation has at least
+CASES_SEED, HIDDEN_SEED = 20, 1706
+LEAST_WORDS = 12  # that an explanation has at least
 CRASHED = ""  # how a test fails a function by another exception than its own
 # What equals its like alone; other objects in a known mistake may stand for many values.
 DATA = (int, float, complex, str, bytes, dict, set, Fraction, Decimal)
@@ -57,7 +57,7 @@ def trouble_with(exercise, answer, hidden=False, run=run_guarded):
     looks = {EXPLAIN: look_at_words, PREDICT: look_at_prediction, TEST: look_at_test}
     look = looks.get(exercise.kind, look_at_behaviour)
     try:
-        look(exercise, answer, HIDDEN_SEED if hidden else SEED, run)
+        look(exercise, answer, HIDDEN_SEED if hidden else CASES_SEED, run)
     except Trouble as trouble:
         gap = guard.has_gap(answer)
         return NotWritten(guard.NOT_WRITTEN.format("...")) if gap else trouble
@@ -70,10 +70,10 @@ def look_at_words(exercise, answer, seed, run):
         raise Trouble(f"Write your explanation as a text in quotes; this is {a_kind(answer)}.")
     if not answer.strip():
         raise NotWritten(
-            f"This is not written yet: explain between the quotes, in at least {WORDS} words."
+            f"This is not written yet: explain between the quotes, in at least {LEAST_WORDS} words."
         )
-    if len(re.findall(r"\w+", answer)) < WORDS:
-        raise Trouble(f"This is too short: explain in at least {WORDS} words.")
+    if len(re.findall(r"\w+", answer)) < LEAST_WORDS:
+        raise Trouble(f"This is too short: explain in at least {LEAST_WORDS} words.")
     told = misconception(exercise, answer)
     if told:
         raise Trouble(told)

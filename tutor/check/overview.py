@@ -5,14 +5,14 @@ import textwrap
 
 from tutor.check.progress import clean, news, records, whereabouts
 
-UNTOUCHED, TRIED, SOLVED, ALONE = "untouched", "tried", "solved", "solved without a hint"
-SIGNS = {UNTOUCHED: "·", TRIED: "~", SOLVED: "✓", ALONE: "★"}
+UNTOUCHED, TRIED, SOLVED_STATE, UNHELPED = "untouched", "tried", "solved", "solved without a hint"
+STATE_SIGNS = {UNTOUCHED: "·", TRIED: "~", SOLVED_STATE: "✓", UNHELPED: "★"}
 # Grey, blue and orange, which colour-blind readers can tell; each has its sign besides.
-DRAWN = {
+CELL_COLOURS = {
     UNTOUCHED: ("none", ""),
     TRIED: ("#8a8a8a", '<path d="M-4 0H4" stroke="#000" stroke-width="2.5"/>'),
-    SOLVED: ("#0072b2", '<path d="M-4 0L-1 3.5L4.5 -4" stroke="#fff" stroke-width="2.2"/>'),
-    ALONE: ("#e69f00", '<path d="M0 -5.5L1.5 -1.6L5.5 -1.6L2.3 .9L3.4 4.9L0 2.5L-3.4 4.9L-2.3 .9'
+    SOLVED_STATE: ("#0072b2", '<path d="M-4 0L-1 3.5L4.5 -4" stroke="#fff" stroke-width="2.2"/>'),
+    UNHELPED: ("#e69f00", '<path d="M0 -5.5L1.5 -1.6L5.5 -1.6L2.3 .9L3.4 4.9L0 2.5L-3.4 4.9L-2.3 .9'
             'L-5.5 -1.6L-1.5 -1.6Z" fill="#000"/>'),
 }  # fmt: skip
 STEP, LEFT, RIGHT = 20, 34, 58  # of the map, in pixels: from cell to cell, before and behind a row
@@ -20,7 +20,7 @@ STEP, LEFT, RIGHT = 20, 34, 58  # of the map, in pixels: from cell to cell, befo
 
 def state(record):
     if record["solved_at_try"]:
-        return SOLVED if record["solved_with_hints"] else ALONE
+        return SOLVED_STATE if record["solved_with_hints"] else UNHELPED
     return TRIED if record["tries"] or record["hints"] else UNTOUCHED
 
 
@@ -38,14 +38,14 @@ class Overview:
 
     def __repr__(self):
         said = [self.summary()]
-        said.append("   ".join(f"{sign} {words}" for words, sign in SIGNS.items()))
+        said.append("   ".join(f"{sign} {words}" for words, sign in STATE_SIGNS.items()))
         for chapter, (page, notebook) in self.chapters.items():
             both = page | notebook
             said.append(f"{chapter}  {tally(both)}")
             if all(state(record) == UNTOUCHED for record in both.values()):
                 continue
             for place, some_of in (("page", page), ("exercise notebook", notebook)):
-                names = [f"{SIGNS[state(r)]}\u00a0{name}" for name, r in some_of.items()]
+                names = [f"{STATE_SIGNS[state(r)]}\u00a0{name}" for name, r in some_of.items()]
                 if names:
                     line = f"{place}: {'  '.join(names)}"
                     said.append(textwrap.fill(line, 88, initial_indent=" " * 4,
@@ -81,7 +81,7 @@ class Overview:
             solved = sum(record["solved_at_try"] > 0 for record in both.values())
             parts.append(text(LEFT + STEP * len(both) + 6, y, f"{solved} of {len(both)}"))
         y += 14
-        legend = [(how, False, how) for how in SIGNS]
+        legend = [(how, False, how) for how in STATE_SIGNS]
         legend += [
             (UNTOUCHED, True, "on the chapter's page"),
             (UNTOUCHED, False, "in the exercise notebook"),
@@ -104,7 +104,7 @@ def text(x, y, words):
 
 def cell(x, y, how, round_, title):
     """One exercise, or one sign of the legend."""
-    colour, sign = DRAWN[how]
+    colour, sign = CELL_COLOURS[how]
     return (
         f'<g transform="translate({x} {y})"><title>{html.escape(title)}</title>'
         f'<rect x="-8" y="-8" width="16" height="16" rx="{8 if round_ else 2}" fill="{colour}" '
@@ -115,9 +115,9 @@ def cell(x, y, how, round_, title):
 def tally(found):
     """Some records in words: how many are solved, with how many tries and hints."""
     states = [state(record) for record in found.values()]
-    said = [f"{states.count(SOLVED) + states.count(ALONE)} of {len(states)} solved"]
-    if ALONE in states:
-        said[0] += f" ({states.count(ALONE)} without a hint)"
+    said = [f"{states.count(SOLVED_STATE) + states.count(UNHELPED)} of {len(states)} solved"]
+    if UNHELPED in states:
+        said[0] += f" ({states.count(UNHELPED)} without a hint)"
     if TRIED in states:
         said.append(f"{states.count(TRIED)} more tried")
     for key, one, many in (("tries", "try", "tries"), ("hints", "hint", "hints")):

@@ -15,7 +15,7 @@ from safetensors.torch import load, save
 
 LARGE = 2**26  # bytes that a result may have on its way
 TREE = 2**22  # bytes of it that are no tensors
-NUMBERS = {kind for kind in np.sctypeDict.values() if issubclass(kind, np.number | np.bool_)}
+NUMBER_TYPES = {kind for kind in np.sctypeDict.values() if issubclass(kind, np.number | np.bool_)}
 
 
 class Unreadable(Exception):
@@ -30,7 +30,7 @@ def stranger(name):
 def plainly(value):
     """A result as plain data; an object of any other class becomes a stranger."""
     kind = type(value)  # `isinstance` asks the object
-    if value is None or exactly(kind, bool, int, float, str, bytes, *NUMBERS):
+    if value is None or exactly(kind, bool, int, float, str, bytes, *NUMBER_TYPES):
         return value
     if exactly(kind, Fraction, Decimal):
         try:
@@ -41,7 +41,9 @@ def plainly(value):
         return plain_tensor(value)
     if issubclass(kind, np.ndarray):
         array = np.asarray(value)
-        return array if array.dtype.type in NUMBERS else stranger("array of other than numbers")
+        return (
+            array if array.dtype.type in NUMBER_TYPES else stranger("array of other than numbers")
+        )
     for base in (int, float):
         if issubclass(kind, base):
             return base.__pos__(value)

@@ -20,7 +20,7 @@ PATIENCE = 3.0  # seconds to wait for another notebook that writes
 TRIES = "tutor_tries"  # of an output's metadata: {"tries": 3, "hints": 1}
 
 # Of one exercise. Tries are counted until it is solved; 0 in `solved_at_try`: not yet.
-NUMBERS = ("tries", "hints", "solved_at_try", "solved_with_hints")
+COUNTED = ("tries", "hints", "solved_at_try", "solved_with_hints")
 
 _here = {}  # the records that could not be kept, as long as the kernel lives
 _said, _news = set(), []  # sentences about the file: all so far, and those still to be said
@@ -157,7 +157,7 @@ def write(path, course):
 def clean(record):
     """A record with every number that it should have, whatever stood in the file."""
     record = dict(record) if isinstance(record, dict) else {}
-    for key in NUMBERS:
+    for key in COUNTED:
         value = record.get(key)
         record[key] = value if type(value) is int and 0 <= value < 10**6 else 0
     return record

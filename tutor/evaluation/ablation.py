@@ -4,7 +4,7 @@ from contextlib import ExitStack, contextmanager
 
 from tutor.record import uncompiled
 
-KINDS = ("encoder", "decoder", "cross")  # as in `tutor.record.record_attention`
+ATTENTION_KINDS = ("encoder", "decoder", "cross")  # as in `tutor.record.record_attention`
 
 
 def attention_of(model, kind, layer):
@@ -22,7 +22,7 @@ def all_heads(model):
     config = model.config
     return [
         (kind, layer, head)
-        for kind in KINDS
+        for kind in ATTENTION_KINDS
         for layer in range(config.num_layers)
         for head in range(config.num_heads)
     ]

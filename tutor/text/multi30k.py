@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from tutor.text.normalize import normalize
 
-SPLITS = ("train", "val", "test_2016_flickr")
+MULTI30K_SPLITS = ("train", "val", "test_2016_flickr")
 PAIRS = ("en-fr", "fr-en", "en-de", "de-en")
 
 ADDRESS = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
@@ -66,8 +66,8 @@ def load_multi30k(
         ConnectionError: a download failed; nothing incomplete is kept.
         OSError: the cache folder cannot be written.
     """
-    if split not in SPLITS:
-        raise ValueError(f"Unknown split {split!r}: use one of {', '.join(SPLITS)}.")
+    if split not in MULTI30K_SPLITS:
+        raise ValueError(f"Unknown split {split!r}: use one of {', '.join(MULTI30K_SPLITS)}.")
     if pair not in PAIRS:
         raise ValueError(f"Unknown pair {pair!r}: use one of {', '.join(PAIRS)}.")
     names = [f"{split}.{language}.gz" for language in pair.split("-")]

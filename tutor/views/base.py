@@ -20,7 +20,7 @@ from traitlets import Unicode
 from tutor.figures import img
 from tutor.text.normalize import normalize
 
-HERE = Path(__file__).parent
+VIEWS_FOLDER = Path(__file__).parent
 EXPORT = "export default tutorView.default;\n"  # what anywidget asks a module for
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/x-tutor-view"  # {"view": class, "state": traits}, from which the site lives
@@ -42,7 +42,7 @@ NO_ERROR = (
 
 def read_file(name):
     """A file of this folder as text."""
-    return (HERE / name).read_text(encoding="utf-8")
+    return (VIEWS_FOLDER / name).read_text(encoding="utf-8")
 
 
 def script(name):

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from tutor.text.truth import generate_english, next_words, written_words
 
-FOLDER = Path(__file__).parent
+LANGUAGE_FOLDER = Path(__file__).parent
 CAPTIONS, SEED = 60, 2  # seed 0 is trained on, seed 1 is tested with
 
 
 def load(name):
     """The results of `name`, one of the four above, as they were saved."""
-    return json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
+    return json.loads((LANGUAGE_FOLDER / f"{name}.json").read_text("utf-8"))
 
 
 def true_nats(text):

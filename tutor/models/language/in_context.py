@@ -18,35 +18,39 @@ from tutor.record import record_attention
 from tutor.text.tokenizer import BOS
 from tutor.training import Recipe, smoothed_cross_entropy, train
 
-PAIRS = 8
+SHOWN_PAIRS = 8
 KEYS, VALUES = range(4, 20), range(20, 36)  # ids behind the special tokens
 NAMES = ["[PAD]", "[UNK]", "[BOS]", "[EOS]", *"abcdefghijklmnop", *map(str, range(16))]
-SIZES = dict(vocab_size=36, d_model=64, num_heads=4, d_ff=128, max_len=4 * PAIRS + 1, dropout=0.0)
-STEPS, ROWS = 400, 64  # rows in a step
-ASKED = slice(2 * PAIRS + 1, None, 2)  # where the questions stand, behind [BOS]
-SEEDS, LAYERS = (0, 1, 2), (1, 2)
+IN_CONTEXT_SIZES = dict(
+    vocab_size=36, d_model=64, num_heads=4, d_ff=128, max_len=4 * SHOWN_PAIRS + 1, dropout=0.0
+)
+IN_CONTEXT_STEPS, ROWS = 400, 64  # rows in a step
+ASKED = slice(2 * SHOWN_PAIRS + 1, None, 2)  # where the questions stand, behind [BOS]
+IN_CONTEXT_SEEDS, LAYERS = (0, 1, 2), (1, 2)
 TESTED = 500
 
 
 def rows(size, seed):
-    """`size` rows of ids, (size, 4 * PAIRS), without [BOS]."""
+    """`size` rows of ids, (size, 4 * SHOWN_PAIRS), without [BOS]."""
     generator = torch.Generator().manual_seed(seed)
-    keys = torch.rand(size, len(KEYS), generator=generator).argsort(1)[:, :PAIRS]  # all different
-    values = torch.randint(len(VALUES), (size, PAIRS), generator=generator)
-    shown = torch.stack([keys + KEYS[0], values + VALUES[0]], dim=2)  # (size, PAIRS, 2)
-    order = torch.rand(size, PAIRS, generator=generator).argsort(1)
-    asked = shown.gather(1, order[:, :, None].expand(-1, -1, 2))  # (size, PAIRS, 2)
+    keys = torch.rand(size, len(KEYS), generator=generator).argsort(1)[
+        :, :SHOWN_PAIRS
+    ]  # all different
+    values = torch.randint(len(VALUES), (size, SHOWN_PAIRS), generator=generator)
+    shown = torch.stack([keys + KEYS[0], values + VALUES[0]], dim=2)  # (size, SHOWN_PAIRS, 2)
+    order = torch.rand(size, SHOWN_PAIRS, generator=generator).argsort(1)
+    asked = shown.gather(1, order[:, :, None].expand(-1, -1, 2))  # (size, SHOWN_PAIRS, 2)
     return torch.cat([shown.flatten(1), asked.flatten(1)], dim=1)
 
 
 def read(ids):
-    """What the model reads of rows (N, 4 * PAIRS): [BOS] first, the last answer not."""
+    """What the model reads of rows (N, 4 * SHOWN_PAIRS): [BOS] first, the last answer not."""
     return F.pad(ids[:, :-1], (1, 0), value=BOS)
 
 
 def answers_loss(model, batch, smoothing=0.0):
     """Nats an answer: no other token of a row can be known."""
-    Y = model.read(batch.target_in)[:, ASKED].flatten(0, 1)  # (N * PAIRS, d_model)
+    Y = model.read(batch.target_in)[:, ASKED].flatten(0, 1)  # (N * SHOWN_PAIRS, d_model)
     targets = batch.target_out[:, ASKED].flatten()
     return smoothed_cross_entropy(Y, model.embedding.weight, targets, smoothing)
 
@@ -54,17 +58,17 @@ def answers_loss(model, batch, smoothing=0.0):
 def train_one(num_layers, seed):
     """A LanguageModel of so many layers, trained from `seed`."""
     torch.manual_seed(seed)
-    model = LanguageModel(LanguageModelConfig(**SIZES, num_layers=num_layers))
-    pairs = [([], row) for row in rows(STEPS * ROWS, seed).tolist()]
-    recipe = Recipe(STEPS, ROWS * SIZES["max_len"], smoothing=0.0, seed=seed)
+    model = LanguageModel(LanguageModelConfig(**IN_CONTEXT_SIZES, num_layers=num_layers))
+    pairs = [([], row) for row in rows(IN_CONTEXT_STEPS * ROWS, seed).tolist()]
+    recipe = Recipe(IN_CONTEXT_STEPS, ROWS * IN_CONTEXT_SIZES["max_len"], smoothing=0.0, seed=seed)
     train(model, pairs, recipe, loss_of=answers_loss)
     return model
 
 
 @torch.no_grad()
 def accuracy(model, ids):
-    """The share of right answers on rows (N, 4 * PAIRS)."""
-    answers = model(read(ids))[:, ASKED].argmax(-1)  # (N, PAIRS)
+    """The share of right answers on rows (N, 4 * SHOWN_PAIRS)."""
+    answers = model(read(ids))[:, ASKED].argmax(-1)  # (N, SHOWN_PAIRS)
     return (answers == ids[:, ASKED.start :: 2]).float().mean().item()
 
 
@@ -77,7 +81,7 @@ class Shares(NamedTuple):
 
 @torch.no_grad()
 def measure(model, ids):
-    """What each head looks at in rows (N, 4 * PAIRS): see Shares.
+    """What each head looks at in rows (N, 4 * SHOWN_PAIRS): see Shares.
 
     before: from the shown values to their keys; answer: from a question to the token behind the
     same key, further up.
@@ -86,10 +90,14 @@ def measure(model, ids):
     with record_attention(model) as attention:
         model(seen)
     A = torch.stack(attention["decoder"])  # (L, N, h, T, T)
-    values = torch.arange(2, 2 * PAIRS + 1, 2)
+    values = torch.arange(2, 2 * SHOWN_PAIRS + 1, 2)
     before = A[..., values, values - 1].mean((1, 3))  # (L, h)
-    same = seen[:, ASKED, None] == seen[:, None, 1 : 2 * PAIRS : 2]  # (N, PAIRS, PAIRS)
-    at_values = A[:, :, :, ASKED, 2 : 2 * PAIRS + 1 : 2]  # (L, N, h, PAIRS, PAIRS)
+    same = (
+        seen[:, ASKED, None] == seen[:, None, 1 : 2 * SHOWN_PAIRS : 2]
+    )  # (N, SHOWN_PAIRS, SHOWN_PAIRS)
+    at_values = A[
+        :, :, :, ASKED, 2 : 2 * SHOWN_PAIRS + 1 : 2
+    ]  # (L, N, h, SHOWN_PAIRS, SHOWN_PAIRS)
     answer = (at_values * same[:, None]).sum(-1).mean((1, 3))  # (L, h)
     return Shares(before, answer)
 
@@ -126,7 +134,7 @@ def run(num_layers, seed):
 
 def load(num_layers):
     """The trained LanguageModel of so many layers, 1 or 2, from seed 0."""
-    model = LanguageModel(LanguageModelConfig(**SIZES, num_layers=num_layers)).eval()
+    model = LanguageModel(LanguageModelConfig(**IN_CONTEXT_SIZES, num_layers=num_layers)).eval()
     weights = load_file(Path(__file__).parent / f"in_context_{num_layers}.safetensors")
     model.load_state_dict({name: W.float() for name, W in weights.items()})
     return model

@@ -26,7 +26,7 @@ from tutor.translator import Translator
 SEEDS = (0, 1, 2)
 TAUGHT_PAIRS = 8000
 FOLDER = Path(__file__).parent
-SIZES = dict(d_model=96, num_heads=4, d_ff=192, num_layers=2, norm_first=True, max_len=64)
+SMALL_SIZES = dict(d_model=96, num_heads=4, d_ff=192, num_layers=2, norm_first=True, max_len=64)
 
 
 def load_small(seed):
@@ -72,7 +72,7 @@ def fingerprint():
 def untrained(tokenizer, seed):
     """A Transformer of the same sizes with its first, random weights, ready to translate."""
     torch.manual_seed(seed)
-    return Transformer(TransformerConfig(len(tokenizer), **SIZES)).eval()
+    return Transformer(TransformerConfig(len(tokenizer), **SMALL_SIZES)).eval()
 
 
 def train_small(seed, steps=2000):
