@@ -97,7 +97,7 @@ def set_to(address, folder, monkeypatch):
     settings = folder / "pyproject.toml"
     line = f'Repository = "{address}"' if address else "# Repository ="
     settings.write_text(f"[project.urls]\n{line}\n", encoding="utf-8")
-    monkeypatch.setattr(alone, "SETTINGS", settings)
+    monkeypatch.setattr(alone, "PACKAGE_SETTINGS", settings)
 
 
 def test_the_address_has_one_place(tmp_path, monkeypatch):

@@ -11,8 +11,17 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tutor.commands.common import read_pairs
+from tutor.models import load_pretrained
 from tutor.models.small import load_small
-from tutor.text.normalize import APOSTROPHES, INVISIBLE, QUOTES, normalize
+from tutor.text.normalize import (
+    APOSTROPHES,
+    INVISIBLE,
+    QUOTES,
+    as_sentence,
+    as_typed,
+    normalize,
+)
+from tutor.translator import Translator
 from tutor.views.base import asked
 
 SPACES = "".join(filter(str.isspace, map(chr, range(sys.maxunicode + 1))))
@@ -38,6 +47,52 @@ def test_what_came_in_once_comes_in_unchanged(text):
     assert not set(once) & {*SPACES, *INVISIBLE, *APOSTROPHES, *QUOTES} - {" "}
     assert once == once.strip() and "  " not in once and unicodedata.is_normalized("NFC", once)
     assert [c for c in once if c in MEANT] == [c for c in text if c in MEANT]
+
+
+@given(TEXTS.map(normalize))
+def test_a_sentence_is_read_as_it_is(text):
+    once = as_sentence(text)
+    assert as_sentence(once) == once or once.isupper()  # "NO." and "TV." stay in capitals
+    assert as_typed(once, "Un chien.") in ("Un chien.", "UN CHIEN.", "un chien.")
+
+
+@pytest.mark.parametrize(
+    ("typed", "read", "answer"),
+    [
+        ("A dog runs.", "A dog runs.", "Le TGV."),
+        ("a dog", "A dog.", "le TGV"),
+        ("A DOG RUNS", "A dog runs.", "LE TGV"),
+        ("DOGS!", "Dogs!", "LE TGV."),
+        ("TV", "TV.", "Le TGV"),
+        ("a man watches TV", "A man watches TV.", "le TGV"),
+        ("3 DOGS?", "3 dogs?", "LE TGV."),
+        ('He says "no"', 'He says "no".', "Le TGV"),
+        ("", "", "Le TGV."),
+    ],
+)
+def test_what_is_typed_in_a_hurry_is_read_as_a_sentence(typed, read, answer):
+    assert as_sentence(typed) == read
+    assert as_typed(typed, "Le TGV.") == answer
+
+
+def test_variants_of_a_caption_are_translated_to_the_letter():
+    translator = load_pretrained()
+    caption = "A man is riding a white horse on the beach."
+    [french] = translator.translate([caption])
+    shouted, quick = caption.upper(), caption.lower().removesuffix(".")
+    assert translator.translate([shouted, quick, caption[:-1]]) == [
+        french.upper(), french[0].lower() + french[1:-1], french[:-1],
+    ]  # fmt: skip
+    recorded = translator.record(quick)
+    assert (recorded.text, recorded.translation) == (quick, french[0].lower() + french[1:-1])
+    assert recorded.source == translator.record(caption).source
+
+
+def test_a_model_says_whether_it_reads_sentences(translator, tmp_path):
+    for sentences in (True, False):
+        Translator(translator.model, translator.tokenizer, sentences).save(tmp_path / "model")
+        assert Translator.load(tmp_path / "model").sentences is sentences
+    assert load_pretrained().sentences and not translator.sentences
 
 
 @pytest.mark.filterwarnings("ignore:.*did not end by themselves")

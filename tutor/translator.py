@@ -9,9 +9,9 @@ from torch.nn import functional as F
 from tutor.decoding import ALPHA, Hypothesis, beam_search, greedy, most_probable, write
 from tutor.record import Recording, record_attention, shares_of_length, value_lengths
 from tutor.text.batches import pad
-from tutor.text.normalize import normalize
+from tutor.text.normalize import as_sentence, as_typed, normalize
 from tutor.text.tokenizer import EOS
-from tutor.training.checkpoint import check_sizes_agree, load_model, save_model
+from tutor.training.checkpoint import check_sizes_agree, load_model, reads_sentences, save_model
 
 MAX_BATCH_SENTENCES = 256  # sentences that are translated at a time
 
@@ -19,13 +19,17 @@ MAX_BATCH_SENTENCES = 256  # sentences that are translated at a time
 class Translator:
     """A trained Transformer with the Tokenizer it was trained with.
 
+    sentences: whether it was trained on written sentences, so that texts in capitals, in small
+    letters or without a final stop are read as such, and translated in their own manner
+    (`tutor.text.normalize.as_sentence`).
     Raises ValueError if the tokenizer's size is not the model's vocab_size.
     """
 
-    def __init__(self, model, tokenizer):
+    def __init__(self, model, tokenizer, sentences=False):
         check_sizes_agree(model.config, tokenizer, "the tokenizer")
         self.model = model
         self.tokenizer = tokenizer
+        self.sentences = sentences
 
     def translate(self, texts, beams=1, alpha=ALPHA, n_best=1):
         """Translate a list of str; returns a list of str in the same order.
@@ -58,9 +62,11 @@ class Translator:
                 f"the first is that of {texts[cut[0]][:30]!r}.",
                 stacklevel=2,
             )
-        if n_best == 1:
-            return [self.tokenizer.decode(best.ids) for best, *_ in found]
-        return [[(self.tokenizer.decode(h.ids), h.score) for h in each] for each in found]
+        written = [
+            [(self.decode(text, h.ids), h.score) for h in each]
+            for text, each in zip(texts, found, strict=True)
+        ]
+        return [best for [(best, _)] in written] if n_best == 1 else written
 
     def record(self, text):
         """Translate one str greedily, with all attention matrices: returns a Recording.
@@ -99,7 +105,7 @@ class Translator:
         target = written.ids + [EOS] * written.finished
         return Recording(
             text,
-            self.tokenizer.decode(written.ids),
+            self.decode(text, written.ids),
             self.tokenizer.readable(source),
             self.tokenizer.readable(target),
             matrices,
@@ -110,12 +116,12 @@ class Translator:
         return next(self.model.parameters()).device
 
     def encode(self, texts):
-        """Ids of each text, normalized, [EOS] at the end.
+        """Ids of each text as the model reads it, [EOS] at the end.
 
         Cut, with a warning, to what the model can read.
         """
         texts = list(map(normalize, texts))
-        ids = self.tokenizer.encode(texts)
+        ids = self.tokenizer.encode(list(map(as_sentence, texts)) if self.sentences else texts)
         longest = self.model.config.max_len - 1  # EOS takes a place, too
         if cut := [i for i, each in enumerate(ids) if texts[i] and len(each) > longest]:
             warnings.warn(
@@ -125,14 +131,21 @@ class Translator:
             )
         return [each[:longest] + [EOS] for each in ids]
 
+    def decode(self, text, ids):
+        """The translation of `text` that these ids are, in the manner of `text`."""
+        translation = self.tokenizer.decode(ids)
+        return as_typed(normalize(text), translation) if self.sentences else translation
+
     def save(self, folder, card=None, dtype=torch.float32, training=None):
         """Write the model folder; see `tutor.training.checkpoint.save_model`."""
-        save_model(folder, self.model, self.tokenizer, card, dtype, training)
+        save_model(
+            folder, self.model, self.tokenizer, card, dtype, training, sentences=self.sentences
+        )
 
     @classmethod
     def load(cls, folder):
         """Read a model folder; see `tutor.training.checkpoint.load_model`."""
-        return cls(*load_model(folder))
+        return cls(*load_model(folder), reads_sentences(folder))
 
 
 def check_texts(texts):

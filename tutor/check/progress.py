@@ -15,7 +15,7 @@ from filelock import FileLock
 
 NAME, VARIABLE, VERSION = "transformer-progress.json", "TUTOR_PROGRESS", 1
 ABOUT = "Progress in the exercises of the Transformer course. Delete this file to begin anew."
-PATIENCE = 3.0  # seconds to wait for another notebook that writes
+PATIENCE = 10.0  # seconds to wait for another notebook that writes
 
 TRIES = "tutor_tries"  # of an output's metadata: {"tries": 3, "hints": 1}
 

@@ -95,7 +95,8 @@ def load_together(folders):
         )
     if not others:
         return translators[0]
-    return Translator(Ensemble([each.model for each in translators]), tokenizer)
+    together = Ensemble([each.model for each in translators])
+    return Translator(together, tokenizer, all(each.sentences for each in translators))
 
 
 def load_card(folder):

@@ -20,6 +20,7 @@ from tqdm import tqdm
 
 from tutor.commands.common import load_pairs, read_pairs, say
 from tutor.devices import device
+from tutor.text.normalize import as_sentence
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import processes, recipes
 from tutor.training.checkpoint import (
@@ -40,6 +41,7 @@ from tutor.training.runs import to_csv, training_folder
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
 
 WORD = re.compile(r"\w+")
+SENTENCES_SHARE = 0.9
 SAME_LANGUAGE = 1 / 3  # of the words of a text: known from another text of its language
 REPORTS = 10  # lines about a training's progress, where there is no terminal for a bar
 
@@ -90,6 +92,7 @@ def train_into(folder, args):
     else:
         kept = workspace if before else Path(args.tokenizer)
         tokenizer = load_tokenizer(kept / TOKENIZER)
+    sentences = are_sentences(sources)
     budget = recipes.choose(corpus, args.minutes, args.steps)
     for sides in more:
         sources, targets = sources + sides[0], targets + sides[1]
@@ -164,7 +167,7 @@ def train_into(folder, args):
         try:
             save_model(
                 folder, model, tokenizer, dtype=torch.float16, training=training,
-                history=to_csv(history),
+                history=to_csv(history), sentences=sentences,
             )  # fmt: skip
         except OSError as error:
             kept = checkpoints.steps()
@@ -221,6 +224,11 @@ def warn_of_another_language(path, lines, known):
     share = sum(word in familiar for word in words) / max(len(words), 1)
     if share < SAME_LANGUAGE:
         say(f"{path}: {share:.0%} of its words stand in the other pairs: is it the same language?")
+
+
+def are_sentences(texts):
+    """Whether nine of ten texts begin and end as a written sentence does."""
+    return sum(as_sentence(text) == text for text in texts) >= SENTENCES_SHARE * len(texts)
 
 
 def find_training(folder, workspace, asked, resume):

@@ -1,5 +1,6 @@
 """The one door that a source sentence comes in by."""
 
+import re
 import unicodedata
 
 # By code point and not by category, as the page's JavaScript (normalize.js) has the same lists.
@@ -24,3 +25,38 @@ def normalize(text: str) -> str:
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     # Composed last: an accent may stand behind an invisible character.
     return unicodedata.normalize("NFC", " ".join(text.translate(PLAIN).split()))
+
+
+def as_sentence(text: str) -> str:
+    """A normalized text as a written sentence has it: a capital first, a stop last.
+
+    What is in capitals throughout becomes small but for its first letter. A single word of up to
+    three letters may be an abbreviation and stays: "TV".
+    """
+    if is_shouted(text):
+        text = text.lower()
+    return text[:1].upper() + text[1:] + "." * lacks_stop(text)
+
+
+def as_typed(text: str, translation: str) -> str:
+    """The translation of `as_sentence(text)` in the manner of `text`.
+
+    All capitals, a small first letter or no final stop, if `text` has it so.
+    """
+    if lacks_stop(text):
+        translation = translation.removesuffix(".").rstrip()
+    if is_shouted(text):
+        return translation.upper()
+    if text[:1].islower():
+        translation = translation[:1].lower() + translation[1:]
+    return translation
+
+
+def is_shouted(text):
+    words = re.findall(r"[^\W\d_]+", text)
+    return text.isupper() and (len(words) > 1 or len(words[0]) > 3)
+
+
+def lacks_stop(text):
+    """Whether a text ends as no sentence does: with a letter, a number, a bracket or a quote."""
+    return text[-1:].isalnum() or text[-1:] in (")", "]", "'", '"')

@@ -26,7 +26,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tutor.text.tokenizer import SPECIAL, Tokenizer
 from tutor.transformer import Transformer, TransformerConfig
 
-FORMAT_VERSION = 1
+FORMAT_VERSION, SENTENCES = 1, "sentences"
 WEIGHTS, CONFIG, TOKENIZER, CARD, TRAINING, HISTORY = FILES = (
     "model.safetensors", "config.json", "tokenizer.json", "card.md", "training.json", "history.csv",
 )  # fmt: skip
@@ -39,13 +39,15 @@ NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", None)}
 
 
 def save_model(
-    folder, model, tokenizer, card=None, dtype=torch.float32, training=None, history=None
-):
+    folder, model, tokenizer, card=None, dtype=torch.float32, training=None, history=None,
+    sentences=False,
+):  # fmt: skip
     """Write a Transformer and its Tokenizer into `folder`, all or nothing.
 
     card: str, the text of card.md. dtype: torch.float32, or torch.float16 for half the size.
-    training: a dict that goes into training.json. history: str, the text of history.csv. A model
-    folder that is already there is replaced as a whole; if anything fails, it stays as it was.
+    training: a dict that goes into training.json. history: str, the text of history.csv. sentences:
+    whether the model was trained on written sentences (`Translator`). A model folder that is
+    already there is replaced as a whole; if anything fails, it stays as it was.
     Raises ValueError for weights that are not finite, a tokenizer of another size, or a folder that
     holds anything else than a model; OSError where the folder cannot be written.
     """
@@ -66,7 +68,8 @@ def save_model(
     with replaced(folder) as new:
         # Through bytes, because then a full disk is an OSError like everywhere else.
         (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
-        write_json(new / CONFIG, {"format_version": FORMAT_VERSION, **asdict(model.config)})
+        about = {"format_version": FORMAT_VERSION} | ({SENTENCES: True} if sentences else {})
+        write_json(new / CONFIG, about | asdict(model.config))
         tokenizer.save(new / TOKENIZER)
         if card is not None:
             (new / CARD).write_text(card, encoding="utf-8", newline="\n")
@@ -293,6 +296,7 @@ def read_config(path):
     values = read_json(path, MAX_CONFIG)
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold one JSON object with the fields of TransformerConfig.")
+    values.pop(SENTENCES, None)
     version = values.pop("format_version", None)
     if version != FORMAT_VERSION:
         raise ValueError(
@@ -315,6 +319,11 @@ def read_config(path):
             f"but {POSITIONS:,} numbers is the most."
         )
     return config
+
+
+def reads_sentences(folder):
+    """Whether a model folder says that its model was trained on written sentences."""
+    return read_json(Path(folder).expanduser() / CONFIG, MAX_CONFIG).get(SENTENCES) is True
 
 
 def check_sizes_agree(config, tokenizer, where):

@@ -118,7 +118,7 @@ class JourneyView(View):
         written_tokens = tokenizer.readable(target)
         return {
             "text": text,
-            "translation": tokenizer.decode(target),
+            "translation": self.translator.decode(text, target),
             "message": " ".join(messages),
             "written": target[: len(written)],
             "scales": scales,

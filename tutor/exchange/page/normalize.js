@@ -18,3 +18,32 @@ export function normalize(text) {
     .replace(/^ | $/g, "")
     .normalize("NFC");
 }
+
+/** A normalized text as a written sentence has it: a capital first, a stop last. */
+export function asSentence(text) {
+  const quiet = isShouted(text) ? text.toLowerCase() : text;
+  return changeFirst(quiet, "toUpperCase") + (lacksStop(text) ? "." : "");
+}
+
+/** The translation of `asSentence(text)` in the manner of `text`. */
+export function asTyped(text, translation) {
+  let typed = translation;
+  if (lacksStop(text)) typed = typed.replace(/\.$/, "").trimEnd();
+  if (isShouted(text)) return typed.toUpperCase();
+  const [first = ""] = text;
+  return /\p{Lowercase}/u.test(first) ? changeFirst(typed, "toLowerCase") : typed;
+}
+
+const changeFirst = (text, how) => {
+  const [first = "", ...rest] = text;
+  return first[how]() + rest.join("");
+};
+
+function isShouted(text) {
+  const words = text.match(/[\p{L}\p{Nl}\p{No}]+/gu) ?? [];
+  const capitals = /\p{Uppercase}/u.test(text) && !/[\p{Lowercase}\p{Lt}]/u.test(text);
+  return capitals && (words.length > 1 || [...words[0]].length > 3);
+}
+
+// By code point: Chromium 156 does not find a letter of two units before `$`.
+const lacksStop = (text) => /^[\p{L}\p{N})\]'"]/u.test([...text].at(-1) ?? "");

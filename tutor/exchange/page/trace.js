@@ -77,7 +77,7 @@ export class Trace {
       );
     this.facts = {
       text,
-      translation: tokenizer.decode(target),
+      translation: translator.decode(text, target),
       message: warnings.join(" "),
       written: target.slice(0, written.length),
       scales,

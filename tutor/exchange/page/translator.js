@@ -1,6 +1,6 @@
 // Text in, text out: a model and its tokenizer together.
 import { ALPHA, beamSearch, greedy } from "./decoding.js";
-import { normalize } from "./normalize.js";
+import { asSentence, asTyped, normalize } from "./normalize.js";
 import { readSafetensors } from "./safetensors.js";
 import { EOS, Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
@@ -14,6 +14,7 @@ export class Translator {
   /** config, tokenizer: what the JSON files of a model folder hold; weights: an ArrayBuffer. */
   constructor({ config, tokenizer, weights }) {
     this.tensors = readSafetensors(weights);
+    this.sentences = config.sentences === true;
     this.model = new Transformer(config, this.tensors);
     this.tokenizer = new Tokenizer(tokenizer);
   }
@@ -22,11 +23,12 @@ export class Translator {
     return !normalize(text);
   }
 
-  /** Ids of each normalized text, [EOS] at the end, cut to what the model can read: {ids, warnings}. */
+  /** Ids of each text as the model reads it, [EOS] at the end, cut to its length: {ids, warnings}. */
   encode(texts) {
     const longest = this.model.config.max_len - 1; // EOS takes a place, too
     texts = texts.map(normalize);
-    const all = texts.map((text) => this.tokenizer.encode(text));
+    const read = this.sentences ? texts.map(asSentence) : texts;
+    const all = read.map((text) => this.tokenizer.encode(text));
     const cut = texts.filter((text, i) => text && all[i].length > longest);
     const warnings = cut
       .slice(0, 1)
@@ -36,6 +38,12 @@ export class Translator {
           `model reads and were cut there; the first begins ${quoted(first)}.`,
       );
     return { ids: all.map((ids) => [...ids.slice(0, longest), EOS]), warnings };
+  }
+
+  /** The translation of `text` that these ids are, in the manner of `text`. */
+  decode(text, ids) {
+    const translation = this.tokenizer.decode(ids);
+    return this.sentences ? asTyped(normalize(text), translation) : translation;
   }
 
   /** Translate a list of texts: {found, warnings}, `found` being [{text, score, finished}] of each.
@@ -50,7 +58,7 @@ export class Translator {
         beams === 1 && n_best === 1
           ? [greedy(this.model, source)]
           : beamSearch(this.model, source, { beams, alpha, n_best });
-      return written.map(({ ids, ...rest }) => ({ text: this.tokenizer.decode(ids), ...rest }));
+      return written.map(({ ids, ...rest }) => ({ text: this.decode(texts[i], ids), ...rest }));
     });
     const cut = texts.filter((_, i) => !found[i][0].finished);
     if (cut.length)
