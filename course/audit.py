@@ -13,7 +13,7 @@ import torch
 
 from tutor.check.bank import chapters, find, folder, places
 from tutor.check.examine import (
-    SEED,
+    CASES_SEED,
     alike,
     draw,
     openness,
@@ -69,10 +69,13 @@ def behaviours(exercise):
         right = exercise.reference
         values = [(None, right), *exercise.mistakes]
         return [(message, [Outcome(put_plainly(value, right))]) for message, value in values]
-    cases = draw(exercise, SEED)
+    cases = draw(exercise, CASES_SEED)
     right = [attempt(exercise, exercise.reference, case) for case in cases]
     return [(None, right)] + [
-        (message, [outcome_of_mistake(exercise, number, SEED, *at) for at in enumerate(cases)])
+        (
+            message,
+            [outcome_of_mistake(exercise, number, CASES_SEED, *at) for at in enumerate(cases)],
+        )
         for number, (message, _) in enumerate(exercise.mistakes)
     ]
 
