@@ -162,17 +162,17 @@ def attention():
         "each row gives the weights A; A times V is the result Y.",
     )  # fmt: skip
     p.box(14, 130, 92, 60, "X\n(T, d_model)", GREY, size=13)
-    for y, name, shape in ((30, "Q", "(T, d_k)"), (130, "K", "(S, d_k)"), (230, "V", "(S, d_v)")):
+    for y, name, shape in ((30, "Q", "(T, d_k)"), (130, "K", "(T, d_k)"), (230, "V", "(T, d_v)")):
         p.arrow((106, 160), (150, y + 30))
         p.box(152, y, 76, 60, f"W_{name}", YELLOW)
         p.arrow((228, y + 30), (264, y + 30))
         p.box(266, y, 84, 60, f"{name}\n{shape}", BLUE, size=14)
-    p.box(394, 70, 136, 70, "E = Q Kᵀ / √d_k\n(T, S)", BLUE, size=14)
+    p.box(394, 70, 136, 70, "E = Q Kᵀ / √d_k\n(T, T)", BLUE, size=14)
     p.arrow((350, 60), (392, 95))
     p.arrow((350, 160), (392, 118))
     p.box(565, 70, 110, 70, "softmax\nof each row", YELLOW, size=14)
     p.arrow((530, 105), (563, 105))
-    p.box(710, 70, 74, 70, "A\n(T, S)", BLUE)
+    p.box(710, 70, 74, 70, "A\n(T, T)", BLUE)
     p.arrow((675, 105), (708, 105))
     p.box(780, 225, 104, 70, "Y = A V\n(T, d_v)", BLUE)
     p.arrow((784, 105), (832, 105), (832, 223))
@@ -566,45 +566,56 @@ def merges():
 
 def architecture():
     p = Picture(
-        900, 640, "The Transformer",
+        900, 716, "The Transformer",
         "Left: source ids, embedding plus positions, then a stack of encoder layers, each self-attention "
         "and feed-forward; its output is the memory. Right: target ids, the same embedding plus "
         "positions, then a stack of decoder layers, each masked self-attention, cross-attention to the "
-        "memory, and feed-forward; then logits by the same embedding table.",
+        "memory, and feed-forward; then logits by the same embedding table. Around each sub-layer goes "
+        "a residual connection, and its sum passes a LayerNorm.",
     )  # fmt: skip
-    left, right, width = 90, 540, 250
-    p.text(left + 125, 615, "source ids   (N, S)")
-    p.text(right + 125, 615, "target ids so far   (N, T)")
+    left, right, width, low = 100, 545, 220, 450
+    p.text(left + 110, 698, "source ids   (N, S)")
+    p.text(right + 110, 698, "target ids so far   (N, T)")
     for x in (left, right):
-        p.arrow((x + 125, 600), (x + 125, 577))
-        p.box(x, 527, width, 48, "embedding · √d_model", YELLOW)
-        p.arrow((x + 125, 527), (x + 125, 507))
-        p.box(x, 459, width, 46, "+ positions, dropout", GREY)
-        p.arrow((x + 125, 459), (x + 125, 426))
-    p.text(450, 551, "one table", size=13, italic=True)
-    p.arrow((415, 551), (342, 551))
-    p.arrow((485, 551), (538, 551))
-    p.box(left - 25, 258, width + 50, 166, "", WHITE, dashed=True)
-    p.text(left - 35, 340, "L ×", size=18, anchor="end")
-    p.box(left, 358, width, 48, "self-attention")
-    p.arrow((left + 125, 358), (left + 125, 332))
-    p.box(left, 282, width, 48, "feed-forward")
-    p.text(left + 235, 206, "memory   (N, S, d_model)", size=14)
-    p.box(right - 25, 172, width + 50, 252, "", WHITE, dashed=True)
-    p.arrow((left + 125, 258), (left + 125, 222), (left + 350, 222), (left + 350, 302),
-            (right - 2, 302))  # fmt: skip
-    p.text(right + width + 37, 298, "× L", size=18, anchor="start")
-    p.box(right, 358, width, 48, "masked self-attention")
-    p.arrow((right + 125, 358), (right + 125, 330))
-    p.box(right, 278, width, 50, "cross-attention\nkeys and values from memory", size=14)
-    p.arrow((right + 125, 278), (right + 125, 248))
-    p.box(right, 198, width, 48, "feed-forward")
-    p.arrow((right + 125, 172), (right + 125, 132))
-    p.box(right, 84, width, 46, "logits: · embeddingᵀ", YELLOW)
-    p.arrow((right + 125, 84), (right + 125, 56))
-    p.text(right + 125, 40, "next token   (N, T, vocabulary)")
-    p.text(left + 125, 150, "encoder", size=20, bold=True)
-    p.text(right + 195, 150, "decoder", size=20, bold=True)
+        p.arrow((x + 110, 684), (x + 110, 660))
+        p.box(x, 612, width, 46, "embedding · √d_model", YELLOW)
+        p.arrow((x + 110, 612), (x + 110, 592))
+        p.box(x, 546, width, 44, "+ positions, dropout", GREY)
+    p.text(432, 635, "one table", size=13, italic=True)
+    p.arrow((398, 635), (322, 635))
+    p.arrow((467, 635), (543, 635))
+
+    def stack(x, names, side):
+        top = low - 120 * (len(names) - 1) - 60
+        p.box(x - 27, top, width + 54, 530 - top, "", WHITE, dashed=True)
+        for k, name in enumerate(names):
+            y = low - 120 * k
+            p.box(x, y, width, 44, name, BLUE, size=13 if "\n" in name else 14)
+            p.arrow((x + 110, y), (x + 110, y - 13))
+            p.box(x, y - 43, width, 28, "+  and LayerNorm", YELLOW, size=14)
+            edge, outside = (x, x - 15) if side < 0 else (x + width, x + width + 15)
+            p.arrow(
+                (x + 110, y + 61), (outside, y + 61), (outside, y - 29), (edge + 2 * side, y - 29)
+            )
+            p.arrow((x + 110, y + (77 if k else 96)), (x + 110, y + 46))
+
+    stack(left, ("self-attention", "feed-forward"), -1)
+    stack(
+        right,
+        ("masked self-attention", "cross-attention\nkeys and values from memory", "feed-forward"),
+        1,
+    )
+    p.text(left - 37, 400, "L ×", size=18, anchor="end")
+    p.text(right + width + 37, 340, "× L", size=18, anchor="start")
+    p.arrow((left + 110, 287), (left + 110, 238), (432, 238), (432, 352), (right - 2, 352))
+    p.text(left + 122, 222, "memory   (N, S, d_model)", size=14, anchor="start")
+    p.arrow((right + 110, 167), (right + 110, 120))
+    p.box(right, 72, width, 46, "logits: · embeddingᵀ", YELLOW)
+    p.arrow((right + 110, 72), (right + 110, 48))
+    p.text(right + 110, 32, "next token   (N, T, vocabulary)")
+    p.text(left + 110, 170, "encoder", size=20, bold=True)
+    p.text(right + 125, 134, "decoder", size=20, bold=True, anchor="start")
+    p.text(24, 32, "a line around a box: residual connection", size=13, anchor="start", italic=True)
     return p.svg()
 
 
