@@ -4,6 +4,7 @@ Each function below returns one picture. It has a ground of its own, white or da
 around it, and a title and description for those who cannot see it.
 """
 
+import functools
 import itertools
 import math
 from html import escape
@@ -406,12 +407,15 @@ def two_rounds():
 def clock_hands():
     p = Picture(
         900, 450, "Positions as clock hands, for d_model = 8",
-        "Seven words, and under each of them four clocks, one for each pair of columns. The hand of "
-        "the first row turns by one radian, 57 degrees, a word; that of each further row by a tenth "
-        "of the one above. All hands start at twelve; no two words show the same four hands.",
+        "Seven places of a text, 0, 1, 2, 3, 6, 60 and 600, and under each of them four clocks, one "
+        "for each pair of columns. The hand of the first row turns by one radian, 57 degrees, a word; "
+        "that of each further row by a tenth of the one above. All hands start at twelve; no two "
+        "places show the same four hands.",
     )  # fmt: skip
-    for pos, word in enumerate("A man is riding a white horse".split()):
-        x = 190 + pos * 108
+    for column, (pos, word) in enumerate(
+        {0: "A", 1: "man", 2: "is", 3: "riding", 6: "horse", 60: "...", 600: "..."}.items()
+    ):
+        x = 190 + column * 108
         p.text(x, 28, word, bold=True)
         p.text(x, 52, str(pos), size=13)
         for pair in range(4):
@@ -423,10 +427,50 @@ def clock_hands():
             )
             p.arrow((x, y), (round(x + 34 * right, 2), round(y - 34 * up, 2)))
     p.text(20, 28, "d_model = 8", anchor="start", italic=True)
+    p.text(20, 52, "place", size=13, anchor="start", italic=True)
     for pair, period in enumerate((6.3, 63, 628, 6283)):
         y = 108 + pair * 96
         p.text(20, y - 12, f"pair {pair}", anchor="start", bold=True)
         p.text(20, y + 12, f"round in {period} words", size=12, anchor="start")
+    return p.svg()
+
+
+LAYER_PARTS = {
+    "positions": "the positions, before the layer",
+    "residual": "the ways around the work, and the two sums",
+    "feed_forward": "the feed-forward network",
+    "norm": "the two LayerNorms",
+}
+
+
+def layer_lit(part):
+    """The way through an encoder layer, small, with one of LAYER_PARTS lit."""
+    p = Picture(
+        900, 122, f"Where a part of the encoder sits: {LAYER_PARTS[part]}",
+        "The way of the words through the encoder: embedding, then the positions are added, then in "
+        "each layer attention, a sum with what came in, a LayerNorm, feed-forward, a sum, a "
+        f"LayerNorm. Lit are {LAYER_PARTS[part]}.",
+    )  # fmt: skip
+    boxes = (
+        (14, 96, "embedding", ""), (146, 96, "+ positions", "positions"),
+        (290, 92, "attention", ""), (420, 30, "+", "residual"), (488, 88, "LayerNorm", "norm"),
+        (614, 104, "feed-forward", "feed_forward"), (742, 30, "+", "residual"),
+        (800, 84, "LayerNorm", "norm"),
+    )  # fmt: skip
+    y = 74
+    p.box(266, 12, 628, 104, "", WHITE, dashed=True)
+    p.text(282, 26, "a layer", size=12, anchor="start", italic=True)
+    for (x, width, _, _), (after, *_) in itertools.pairwise(boxes):
+        p.arrow((x + width, y), (after - 2, y))
+    for start, end in ((278, 435), (598, 757)):
+        if part == "residual":
+            p.parts.append(
+                f'<polyline points="{start},{y} {start},38 {end},38 {end},56" fill="none" '
+                f'stroke="{LINE}" stroke-width="4"/>'
+            )
+        p.arrow((start, y), (start, 38), (end, 38), (end, y - 17))
+    for x, width, words, lit in boxes:
+        p.box(x, y - 16, width, 32, words, YELLOW if lit == part else GREY, size=13)
     return p.svg()
 
 
@@ -1699,7 +1743,7 @@ PICTURES = {
         shared_keys,
         window,
     )
-}
+} | {f"layer_{part}": functools.partial(layer_lit, part) for part in LAYER_PARTS}
 
 
 def main():

@@ -1,0 +1,62 @@
+"""What chapter 05 brings along: curves for ten seeds, made by the definitions of the page."""
+
+import pytest
+
+from course.making.parts import defined_by_the_page
+from tutor.models.parts import CHANGES, EVERY, SEEDS, STEPS, WHOLE, load
+
+CURVES = load("curves")
+
+
+@pytest.fixture(scope="module")
+def page():
+    return defined_by_the_page()
+
+
+def test_each_change_has_a_curve_for_each_seed():
+    assert {part: list(runs) for part, runs in CURVES.items()} == {
+        part: list(changes) for part, changes in CHANGES.items()
+    }
+    for part, runs in CURVES.items():
+        for curves in runs.values():
+            assert len(curves) == len(SEEDS)
+            assert {len(curve) for curve in curves} == {STEPS[part] // EVERY}
+            assert all(0 <= share <= 1 for curve in curves for share in curve)
+
+
+def learn_in_time(part, name):
+    return sum(curve[-1] > 0.9 for curve in CURVES[part][name])
+
+
+def test_the_page_counts_what_ships():
+    """Its text says which seeds learn without a part, and how many with a warm-up."""
+    found = {name: learn_in_time("parts", name) for name in CHANGES["parts"]}
+    assert found["no residual"] == 2 and found["no positions"] == found["one layer"] == 0
+    assert all(count == 10 for name, count in found.items() if name in (WHOLE, "pre-norm"))
+    assert found["no norm"] == found["no feed-forward"] == 10
+    lucky = [s for s in SEEDS if CURVES["parts"]["no residual"][s][-1] > 0.9]
+    assert lucky == [3, 9]
+    deep = {name: learn_in_time("depth", name) for name in CHANGES["depth"]}
+    assert deep["post-norm"] <= 3 < 9 <= deep["post-norm, warm-up"]
+    assert deep["pre-norm"] == deep["no norm"] == 10
+
+
+def test_each_seed_goes_one_of_three_ways():
+    ways = {"swapped": (1, 3), "by exclusion": (0, 4), "as drawn": (0, 2)}  # the looks it needs
+    found = {name: [] for name in ways}
+    for seed, shares in zip(SEEDS, load("looks"), strict=True):
+        (name,) = [w for w, needed in ways.items() if all(shares[i] < 0.6 for i in needed)]
+        found[name].append(seed)
+    assert found == {"swapped": [0, 1, 3], "by exclusion": [2, 4, 5, 7, 8, 9], "as drawn": [6]}
+
+
+def test_the_definitions_of_the_page_train(page):
+    reader, curve = page["learn"](0, EVERY, layers=1)
+    assert len(curve) == 1 and 0 < curve[0] < 1
+    assert len(page["LOOKS"]) == len(load("looks")[0])
+
+
+def test_a_run_of_one_machine_is_near_to_what_ships(page):
+    """The first forty steps, before chance has a say."""
+    _, curve = page["learn"](0, EVERY)
+    assert abs(curve[0] - CURVES["parts"][WHOLE][0][0]) < 0.03
