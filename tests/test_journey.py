@@ -120,6 +120,13 @@ def test_the_model_goes_on_from_what_the_reader_chose(small, scales, written, te
     assert best[len(view.written) :] == target[len(view.written) :]
 
 
+def test_the_bars_alone_are_the_same_run(translator, view):
+    bars = JourneyView(translator, TEXT, bars=True)
+    assert bars.facts == view.facts and bars.table() == view.table()
+    assert bars.saved_state()["bars"] and not view.saved_state()["bars"]
+    assert "Shown: the next token." in bars.describe()
+
+
 def test_a_change_and_its_undoing(view):
     before = view.facts
     view.step = -1

@@ -86,6 +86,11 @@ def test_too_small_a_vocabulary_is_named():
         Tokenizer.train(TEXTS, 259)
 
 
+def test_one_text_is_not_taken_for_a_list_of_letters():
+    with pytest.raises(TypeError, match=r"not one text: train\(\[text\]\)"):
+        Tokenizer.train("abc def", 300)
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"version": "1.0"}', "\x00"])
 def test_a_file_that_is_no_tokenizer_is_named(tmp_path, content):
     (tmp_path / "bad.json").write_text(content, encoding="utf-8")

@@ -52,7 +52,7 @@ def made_by(shown):
     remake = {
         "JourneyView": lambda translator: views.JourneyView(
             translator, facts["text"], facts["written"], facts["scales"], state["step"],
-            state["place"],
+            state["place"], state.get("bars", False),
         ),
         "AttentionView": lambda translator: views.AttentionView(translator.record(facts["text"])),
         "BeamView": lambda translator: views.BeamView.search(

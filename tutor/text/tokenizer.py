@@ -32,6 +32,8 @@ class Tokenizer:
     @classmethod
     def train(cls, texts, vocab_size=4000):
         """Learn the merges from `texts`, an iterable of str. At least 260 ids (4 + 256 bytes)."""
+        if isinstance(texts, str):
+            raise TypeError("texts must be a list of texts, not one text: train([text]).")
         if vocab_size < len(SPECIAL) + 256:
             raise ValueError(f"vocab_size must be at least {len(SPECIAL) + 256}, not {vocab_size}.")
         model = tokenizers.Tokenizer(models.BPE())

@@ -28,6 +28,7 @@ function render({ model, el }) {
   const source = makeSource(model);
   const frame = makeFrame(el, "Journey");
   frame.classList.add("tutor-journey");
+  mark(frame, { "journey-bars-alone": model.get("bars") });
   let cache = new Map(); // name of numbers -> promise, of the run that is shown
   let busy = false; // the model runs
   let wanted = null; // what it shall run after that
@@ -85,9 +86,12 @@ function render({ model, el }) {
   const inPanel = [crumbs, story, factorRow.node, effect, panel];
   const opened = tag("section.journey-panel", { "aria-label": "Opened" }, ...inPanel);
   const help = makeHelp(
-    "Tab goes from part to part, and the arrow keys move within it. Enter goes in: from the model " +
-      "to a layer, a head, a number. Escape or Backspace goes out. Square brackets, [ and ], go " +
-      "a token back and on.",
+    model.get("bars")
+      ? "Tab goes from part to part, and the arrow keys move within it. Enter writes a token. " +
+          "Square brackets, [ and ], go a token back and on."
+      : "Tab goes from part to part, and the arrow keys move within it. Enter goes in: from the model " +
+          "to a layer, a head, a number. Escape or Backspace goes out. Square brackets, [ and ], go " +
+          "a token back and on.",
   );
   const content = tag(
     "div.journey-content",

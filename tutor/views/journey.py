@@ -4,7 +4,7 @@ import math
 import warnings
 
 import torch
-from traitlets import Dict, Int, Unicode, validate
+from traitlets import Bool, Dict, Int, Unicode, validate
 
 from tutor.decoding import most_probable, write
 from tutor.text.normalize import normalize
@@ -24,7 +24,7 @@ class JourneyView(View):
     model goes on greedily. scales: a dict from place to factor, 0 switches off; see `tutor.trace`.
     step: which written token is looked at, from 0 (the view says "token 1"). place: the level that
     is looked at, "" (the whole model), a layer ("encoder.0"), a sub-layer ("decoder.2.cross") or a
-    head of it ("decoder.2.cross.head.3").
+    head of it ("decoder.2.cross.head.3"). bars: show the bars of the next token alone.
 
     The attributes `text`, `written`, `scales`, `step` and `place` follow the reader's choice;
     `numbers(name)` are those of the run that is shown, and `begin` starts another.
@@ -37,10 +37,11 @@ class JourneyView(View):
     facts = Dict().tag(sync=True)  # of the run that is shown, see `begin`
     step = Int().tag(**READERS)
     place = Unicode().tag(**READERS)
+    bars = Bool().tag(sync=True)
 
-    def __init__(self, translator, text, written=(), scales=None, step=0, place=""):
+    def __init__(self, translator, text, written=(), scales=None, step=0, place="", bars=False):
         self.translator = translator
-        super().__init__(facts=self._run(text, written, scales or {}))
+        super().__init__(facts=self._run(text, written, scales or {}), bars=bars)
         self.step, self.place = step, place
         self.on_msg(lambda view, content, buffers: self.answer(content))
 
@@ -240,6 +241,8 @@ class JourneyView(View):
         return [(token, math.exp(logit - log_sum_exp)) for token, _, logit in top]
 
     def _where(self):
+        if self.bars:
+            return "the next token"
         return in_words(self.place) if self.place else "the whole model"
 
     def _scaled(self):

@@ -26,6 +26,10 @@ def as_share(share):
 
 def draw_journey(view, figure):
     """Draw the place of a view, and beside it the probabilities of the next token."""
+    if view.bars:
+        figure.set_size_inches(4.2, 3.8)
+        figure.suptitle(f"{view.text}\n→ {view.facts['translation']}", fontsize=10)
+        return draw_next(view, figure.subplots())
     if not view.place:
         draw, width, height = draw_map, 1.2 + 1.15 * view.facts["config"]["layers"], 5.4
     elif view.place.endswith(("self", "cross")) or ".head." in view.place:
