@@ -147,6 +147,19 @@ OURS = {  # in published.json: in their classes
     "context": "max_position_embeddings",
     "tied": "tie_word_embeddings",
 }
+EXPERTS = {"experts": "num_local_experts", "active": "num_experts_per_tok"}
+ROUTED = {
+    "experts": "n_routed_experts",
+    "active": "num_experts_per_tok",
+    "shared": "n_shared_experts",
+    "d_expert": "moe_intermediate_size",
+    "dense_layers": "first_k_dense_replace",
+    "latent": "kv_lora_rank",
+    "d_turned": "qk_rope_head_dim",
+    "latent_Q": "q_lora_rank",
+    "d_v": "v_head_dim",
+    "d_k": "qk_head_dim",
+}
 
 
 @pytest.mark.parametrize("row", since_2017.load("published"), ids=lambda row: row["model"])
@@ -160,7 +173,8 @@ def test_the_table_of_published_models_has_the_defaults_of_their_classes(row):
         "intermediate_size": 4 * row["d_model"], "head_dim": d_k, "num_key_value_heads":
         row["num_heads"],
     }  # fmt: skip
-    for our, name in OURS.items():
+    more = ROUTED if "latent" in row else EXPERTS if "experts" in row else {}
+    for our, name in (OURS | more).items():
         if f"{our}_from" in row:  # the class has another default
             assert row[our] != getattr(theirs, name)
             continue
@@ -168,3 +182,13 @@ def test_the_table_of_published_models_has_the_defaults_of_their_classes(row):
         assert row[our] == (usual[name] if found is None else found), our
     if row["class"] != "SmolLM3Config":  # whose window is switched off by use_sliding_window
         assert row["window"] == getattr(theirs, "sliding_window", None)
+
+
+@pytest.mark.parametrize(
+    "name, billions, met", [("DeepSeek-V3", 671, 37), ("gpt-oss 120B", 117, 5.1)]
+)
+def test_experts_are_counted_as_in_the_reports_of_their_makers(name, billions, met):
+    (row,) = (row for row in since_2017.load("published") if row["model"] == name)
+    every, active = since_2017.parameters(row)
+    assert every / 1e9 == pytest.approx(billions, rel=0.005)
+    assert active / 1e9 == pytest.approx(met, rel=0.02)

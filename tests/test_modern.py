@@ -1,5 +1,7 @@
 """What changed since 2017, proved against PyTorch and arithmetic (chapter 17)."""
 
+from functools import partial
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -10,6 +12,7 @@ from pytorch_twins import random_tensors, randomize
 from course.making import since_2017
 from tutor.attention import causal_mask
 from tutor.language_model import Cache, LanguageModel, LanguageModelConfig
+from tutor.models import since_2017 as since_2017_data
 from tutor.modern import (
     Alibi,
     GroupedQueryAttention,
@@ -261,6 +264,48 @@ def test_the_rungs_have_one_budget():
     for name, row in since_2017.load("results")["ladder"].items():
         settings = since_2017.rung(name)
         assert settings["d_ff"] == row["d_ff"]
+
+
+def test_an_interval_is_students_over_the_seeds_that_both_have():
+    mean, low, high = since_2017_data.gain([3.0, 5.0, 4.0, 9.0], [1.0, 2.0, 3.0])
+    assert mean == pytest.approx(2) and high - mean == pytest.approx(mean - low)
+    assert high - mean == pytest.approx(4.303 / 3**0.5)
+
+
+def test_the_chapter_says_what_the_ladder_measured():
+    found = since_2017_data.gains(0.01)
+    assert min(found["RoPE"][1], found["QK-norm"][1]) > 0
+    low, high = found["grouped queries"][1:]
+    assert -0.08 < low < 0 < high
+    for name in since_2017.LADDER:
+        seeds = 10 if name in since_2017.MANY else 3
+        assert len(since_2017_data.above_truth(name, 0.01)) == seeds
+
+
+def test_the_chapter_says_what_muon_measured():
+    runs = since_2017.load("muon")
+    assert [int(steps) for steps in runs["steps"]] == list(since_2017.RACES)
+    for row in runs["steps"].values():
+        ours = [one["nats"] for one in (row["AdamW"], row["Muon"])]
+        assert since_2017_data.gain(*ours)[1] > 0
+        for one in (row["AdamW"], row["Muon"]):  # the best rate has a rate tried on either side
+            assert runs["tried"][0] < one["rate"] < runs["tried"][-1]
+            assert one["rate"] == runs["tried"][one["tried"].index(min(one["tried"]))]
+            assert len(one["nats"]) == 10
+
+
+def test_a_race_with_muon_trains():
+    settings = since_2017.rung("QK-norm") | dict(vocab_size=12)
+    ids = [[4, 5, 6, 7], [8, 9], [5, 5, 6]]
+    batches = since_2017.captions_in_batches(ids, 0, 3, 20)
+    make = partial(since_2017.muon, lr_rest=0.01)
+    ends = [
+        since_2017.nats_per_caption(
+            since_2017.train(settings, batches[:steps], 0, 0.02, 2, make), ids
+        )
+        for steps in (1, 20)
+    ]
+    assert ends[1] < ends[0] / 2
 
 
 def test_results_stand_for_what_the_code_does_today():

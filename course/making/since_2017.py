@@ -1,7 +1,11 @@
 """What the changes since 2017 are worth: `python -m course.making.since_2017` (chapter 17).
 
-It trains what `results.json` does not have yet, and writes it after each row. So its rows may come
-from several sittings; without the file, all are trained anew. All models read the English of the
+It trains what `results.json` and `muon.json` do not have yet, seed by seed, and writes them after
+each row. So their rows may come from several sittings; without the files, all are trained anew.
+`python -m course.making.since_2017 muon` makes the second alone: AdamW and Muon on the last rung of
+the ladder, for several lengths of training. Each has the best of `TRIED` rates at each length,
+chosen on captions and a seed of their own; the AdamW that Muon keeps for tables and norms has the
+rate that is best for AdamW alone. All models read the English of the
 built-in grammar, one word a token, with one budget of parameters and steps. `KINDS` differ in
 positions and window alone, are trained on short texts and tested on long ones, where "far" says how
 much attention ALiBi still gives to keys further back than a text of the training was long.
@@ -16,20 +20,25 @@ from functools import cache, partial
 
 import torch
 import torch.nn.functional as F
+from torch.optim.lr_scheduler import LambdaLR
 
 from tutor.attention import PAD
 from tutor.language_model import LanguageModel, LanguageModelConfig
-from tutor.models.since_2017 import EDGES, FOLDER, LADDER, PATIENT, SEEDS, load
+from tutor.models.since_2017 import EDGES, FEW, FOLDER, LADDER, MANY, PATIENT, SEEDS, load
 from tutor.record import record_attention
 from tutor.text.batches import pad
 from tutor.text.tokenizer import BOS, EOS, SPECIAL
 from tutor.text.truth import generate_english, log_probability
+from tutor.training import Recipe, make_optimizers
 from tutor.training.optimizers import warmup_cosine
 from tutor.transformer import count_parameters
 
 STEPS, BATCH = 500, 64
 RATES = (0.01, 0.03)  # highest learning rates; every rung is trained with both
 WARMUP, LONG_WARMUP = 50, 250  # steps in which the learning rate rises
+RACES = (50, 100, 200)  # steps of a training with AdamW and with Muon
+TRIED = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rates of both
+SMALL, OUTSIDE = 32, 10  # captions in a batch; the seed that chooses the rates
 SHORT, LONG = 32, 256  # tokens of a text in training and in the test of lengths
 PAPER = dict(
     d_model=64, num_layers=2, num_heads=4, d_ff=256, dropout=0.0, max_len=LONG,
@@ -71,30 +80,43 @@ def losses(model, ids):
     return F.cross_entropy(Z.transpose(1, 2), ids[:, 1:], ignore_index=PAD, reduction="none")
 
 
-def train(settings, batches, seed, lr, warmup=WARMUP):
+def adamw(model, lr):
+    """AdamW for all parameters, in a list."""
+    return [
+        torch.optim.AdamW(
+            model.parameters(), lr=lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
+        )
+    ]
+
+
+def muon(model, lr, lr_rest):
+    """Muon for the matrices of the layers, and AdamW for the rest."""
+    return make_optimizers(model, Recipe(steps=1, lr=lr, lr_rest=lr_rest))
+
+
+def train(settings, batches, seed, lr, warmup=WARMUP, make=adamw):
     """A LanguageModel after one step on each of `batches`, ids (N, T) each.
 
     The learning rate rises to lr in `warmup` steps and falls along a cosine.
     """
     torch.manual_seed(seed)
     model = LanguageModel(LanguageModelConfig(**settings))
-    optimizer = torch.optim.AdamW(
-        model.parameters(), lr=lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True
-    )
-    for step, ids in enumerate(batches):
-        for group in optimizer.param_groups:
-            group["lr"] = lr * warmup_cosine(step, len(batches), warmup)
-        optimizer.zero_grad()
+    optimizers = make(model, lr)
+    factor = partial(warmup_cosine, steps=len(batches), warmup=warmup)
+    schedules = [LambdaLR(optimizer, factor) for optimizer in optimizers]
+    for ids in batches:
+        model.zero_grad()
         (losses(model, ids).sum() / (ids[:, 1:] != PAD).sum()).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        for each in (*optimizers, *schedules):
+            each.step()
     return model.eval()
 
 
-def captions_in_batches(ids, seed):
-    """STEPS batches of BATCH captions each, padded; ids: a list of lists of int."""
+def captions_in_batches(ids, seed, size=BATCH, steps=STEPS):
+    """`steps` batches of `size` captions each, padded; ids: a list of lists of int."""
     rng = random.Random(seed)
-    return [pad([[BOS, *rng.choice(ids), EOS] for _ in range(BATCH)]) for _ in range(STEPS)]
+    return [pad([[BOS, *rng.choice(ids), EOS] for _ in range(size)]) for _ in range(steps)]
 
 
 def texts(ids, number, length, seed):
@@ -132,11 +154,49 @@ def shares_of_far_keys(model, ids, distance):
     return far.mean(dim=(0, 1, 3)).tolist()
 
 
+def race(corpus, chosen_by, test, vocab_size):
+    """AdamW and Muon for several lengths of training; writes muon.json after each length."""
+    settings = rung(list(LADDER)[-1]) | dict(vocab_size=vocab_size)
+    found = {
+        "command": "python -m course.making.since_2017 muon",
+        "seeds": SEEDS,
+        "tried": TRIED,
+        "captions": SMALL,
+        "torch": torch.__version__,
+        "date": time.strftime("%Y-%m-%d"),
+        "steps": {},
+    }
+    if (FOLDER / "muon.json").exists():
+        found["steps"] = load("muon")["steps"]
+
+    def nats(steps, make, seed, lr, captions):
+        batches = captions_in_batches(corpus, seed, SMALL, steps)
+        model = train(settings, batches, seed, lr, steps // 5, make)
+        return round(nats_per_caption(model, captions), 4)
+
+    for steps in RACES:
+        if str(steps) in found["steps"]:
+            continue
+        row, make = {}, adamw
+        for name in ("AdamW", "Muon"):
+            tried = {lr: nats(steps, make, OUTSIDE, lr, chosen_by) for lr in TRIED}
+            best = min(tried, key=tried.get)
+            ends = [nats(steps, make, seed, best, test) for seed in SEEDS]
+            row[name] = {"rate": best, "tried": list(tried.values()), "nats": ends}
+            make = partial(muon, lr_rest=best)
+        found["steps"][str(steps)] = row
+        (FOLDER / "muon.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        print(steps, "steps:", row, flush=True)
+
+
 def main():
     read, asked = generate_english(20_000, seed=0), generate_english(500, seed=1)
-    number = number_words(read + asked)
+    number = number_words(read)  # the words that are asked for are all among them
     corpus, test = ([[number[word] for word in cut(c)] for c in part] for part in (read, asked))
     vocab_size = len(SPECIAL) + len(number)
+    if sys.argv[1:] == ["muon"]:
+        race(corpus[:-500], corpus[-500:], test, vocab_size)
+        return
     long = texts(test, 64, LONG + 1, seed=0)
     truth = -sum(map(log_probability, asked)) / len(asked)
     tokens = sum(len(ids) + 1 for ids in test) / len(test)  # of a caption, with its end
@@ -170,13 +230,15 @@ def main():
         parts = ("ladder", "patient", "edges", "lengths", "far", "cpu_seconds")
         results |= {part: known[part] for part in parts if part in known}
 
-    def make(row, key, label, measure):
-        """row[key]: the measurement of each seed, if it is not there yet; then all is written."""
-        if key in row:
+    def make(row, key, label, measure, seeds=FEW):
+        """row[key]: the measurement of each seed that is not there yet; then all is written."""
+        known = row.get(key, [])
+        if len(known) >= len(seeds):
             return
         start = time.process_time()
-        row[key] = [measure(seed) for seed in SEEDS]
-        results["cpu_seconds"][label] = round(time.process_time() - start)
+        row[key] = known + [measure(seed) for seed in seeds[len(known) :]]
+        spent = results["cpu_seconds"].get(label, 0) + time.process_time() - start
+        results["cpu_seconds"][label] = round(spent)
         (FOLDER / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
         print(f"{label}:", row[key], flush=True)
 
@@ -205,7 +267,9 @@ def main():
             row = results[part].setdefault(name, start)
             for lr in RATES:
                 label = f"{name}, {warmup} steps of warm-up, rate {lr}"
-                make(row, f"nats at {lr}", label, partial(nats, settings, lr, warmup))
+                many = part == "ladder" and lr == RATES[0] and name in MANY
+                measure = partial(nats, settings, lr, warmup)
+                make(row, f"nats at {lr}", label, measure, SEEDS if many else FEW)
 
     for name, lr in EDGES.items():
         settings = rung(name) | dict(vocab_size=vocab_size)

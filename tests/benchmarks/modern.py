@@ -5,7 +5,7 @@
 The last line is one JSON object. llama_difference, llama_gradient_difference, qwen_difference: the
 largest difference of logits or gradients from transformers' models of random weights, in double
 precision. nats_above_entropy: of the best small model that ships in results.json, a caption.
-packing_leak: gradient from one packed document to another. seeds: of the measurements.
+packing_leak: gradient from one packed document to another. seeds: of the ladder at its lower rate.
 cache_equal: whether reading in pieces gives the logits of reading at once.
 """
 
@@ -63,7 +63,7 @@ def main():
     qwen, _, _ = differences("Qwen3", head_dim=6)
     results = since_2017.load("results")
     nats = [
-        sum(row[f"nats at {lr}"]) / len(results["seeds"])
+        sum(row[f"nats at {lr}"]) / len(row[f"nats at {lr}"])
         for row in results["ladder"].values()
         for lr in results["rates"]
     ]
