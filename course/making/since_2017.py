@@ -33,7 +33,7 @@ from tutor.training import Recipe, make_optimizers
 from tutor.training.optimizers import warmup_cosine
 from tutor.transformer import count_parameters
 
-STEPS, BATCH = 500, 64
+LADDER_STEPS, BATCH = 500, 64
 RATES = (0.01, 0.03)  # highest learning rates; every rung is trained with both
 WARMUP, LONG_WARMUP = 50, 250  # steps in which the learning rate rises
 RACES = (50, 100, 200)  # steps of a training with AdamW and with Muon
@@ -113,7 +113,7 @@ def train(settings, batches, seed, lr, warmup=WARMUP, make=adamw):
     return model.eval()
 
 
-def captions_in_batches(ids, seed, size=BATCH, steps=STEPS):
+def captions_in_batches(ids, seed, size=BATCH, steps=LADDER_STEPS):
     """`steps` batches of `size` captions each, padded; ids: a list of lists of int."""
     rng = random.Random(seed)
     return [pad([[BOS, *rng.choice(ids), EOS] for _ in range(size)]) for _ in range(steps)]
@@ -207,7 +207,7 @@ def main():
         "command": "python -m course.making.since_2017",
         "seeds": SEEDS,
         "rates": RATES,
-        "steps": STEPS,
+        "steps": LADDER_STEPS,
         "warmup": WARMUP,
         "long_warmup": LONG_WARMUP,
         "torch": torch.__version__,
@@ -249,7 +249,7 @@ def main():
     @cache
     def of_kind(kind, seed):
         settings = rung("SwiGLU") | KINDS[kind] | dict(vocab_size=vocab_size)
-        short = texts(corpus, STEPS * BATCH // 2, SHORT + 1, seed).split(BATCH // 2)
+        short = texts(corpus, LADDER_STEPS * BATCH // 2, SHORT + 1, seed).split(BATCH // 2)
         return train(settings, short, seed, RATES[0])
 
     def by_place(kind, seed):
