@@ -40,6 +40,7 @@ from course.build import exercises as notebooks
 from tutor import check
 from tutor.check import examine, guard
 from tutor.check.bank import exercises, on_page, order
+from tutor.check.examine import describe
 from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, TEST, WRITE, Exercise, evaluate
 from tutor.check.explain import misconception
 
@@ -813,6 +814,13 @@ REASONS = {
     (lambda X: json.loads("{")): "no whole piece of JSON",
     (lambda X: 1 / 0): "",
 }
+
+
+def test_tensors_of_one_number_in_a_tuple_are_shown_as_numbers():
+    """So that the example can be run again; longer ones are told by their shapes."""
+    pair = (torch.tensor([[0.5]]), torch.tensor(-torch.inf), torch.zeros(2, 3))
+    said = describe(["one"], (pair,))
+    assert said == "one = ([[0.5]], -inf, a tensor of shape (2, 3))"
 
 
 @pytest.mark.parametrize("answer", REASONS, ids=[f"{i:02}" for i in range(len(REASONS))])

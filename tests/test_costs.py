@@ -1,4 +1,4 @@
-"""What chapter 14 says of torch.compile and FlexAttention, on a CPU."""
+"""What chapter 14 says and does not show: torch.compile, FlexAttention, autocast, on a CPU."""
 
 import shutil
 
@@ -7,8 +7,12 @@ import torch
 import torch.nn.functional as F
 from torch.nn.attention.flex_attention import flex_attention
 
+import tutor
 from tutor.attention import compute_attention_matrix
 from tutor.proof import equal
+from tutor.text.batches import make_batch
+from tutor.text.grammar import generate_pairs
+from tutor.training import translation_loss
 
 
 def explicit(Q, K, V):
@@ -24,7 +28,7 @@ def no_future(score, sentence, head, query, key):
     return torch.where(query >= key, score, -torch.inf)
 
 
-def kept_bytes(function, *inputs):
+def kept(function, *inputs):
     put_away = {}
 
     def put(X):
@@ -33,7 +37,15 @@ def kept_bytes(function, *inputs):
 
     with torch.autograd.graph.saved_tensors_hooks(put, lambda X: X):
         function(*inputs)
-    return sum(X.untyped_storage().nbytes() for X in put_away.values())
+    return list(put_away.values())
+
+
+def bytes_of(tensors):
+    return sum(X.untyped_storage().nbytes() for X in tensors)
+
+
+def kept_bytes(function, *inputs):
+    return bytes_of(kept(function, *inputs))
 
 
 def test_flex_attention_is_right_and_warns_that_it_stores_all_scores():
@@ -57,3 +69,23 @@ def test_a_compiled_attention_keeps_what_the_fused_one_keeps():
     kept = kept_bytes(compiled, *given)
     assert kept == kept_bytes(F.scaled_dot_product_attention, *given)
     assert 8 * kept < kept_bytes(explicit, *given)
+
+
+def test_autocast_leaves_more_than_half_because_sums_stay_long():
+    """Without what is still in float32, about half of the bytes would be left."""
+    translator = tutor.load_pretrained()
+    encode = translator.tokenizer.encode
+    pairs = generate_pairs("val", 64, seed=0)
+    batch = make_batch([(encode(p.english), encode(p.french)) for p in pairs])
+
+    def loss(precise):
+        with torch.autocast("cpu", torch.bfloat16, enabled=not precise):
+            return translation_loss(translator.model, batch)
+
+    full, mixed = kept(loss, True), kept(loss, False)
+    still_long = [X for X in mixed if X.dtype == torch.float32]
+    assert bytes_of(mixed) > 0.6 * bytes_of(full)
+    assert 0.1 < bytes_of(still_long) / bytes_of(full) < 0.25
+    width = translator.model.config.d_model
+    stream = [X for X in still_long if X.shape[-1] == width and X.dim() == 3]
+    assert bytes_of(stream) > 0.5 * bytes_of(still_long)

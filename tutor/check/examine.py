@@ -558,13 +558,13 @@ def holds_tensors(value):
 
 
 def with_shapes(value):
-    """Lists of tensors: floats by their shapes, a few whole numbers in full."""
+    """Lists of tensors: floats by their shapes, one of them or a few whole numbers in full."""
     if isinstance(value, list | tuple):
         inside = ", ".join(map(with_shapes, value))
         return f"[{inside}]" if isinstance(value, list) else f"({inside})"
     if not isinstance(value, torch.Tensor):
         return number_of(value)
-    if is_float(value) or value.numel() > SMALL:
+    if value.numel() > (1 if is_float(value) else SMALL):
         return f"a tensor of shape {tuple(value.shape)}"
     return rounded(value.tolist())
 
