@@ -1,4 +1,4 @@
-"""Rotations, groups of heads, windows, packed documents: what goes wrong since 2017 (15, 16)."""
+"""Rotations, groups of heads, windows, packed documents: what goes wrong since 2017 (16, 17)."""
 
 import torch
 import torch.nn.functional as F
