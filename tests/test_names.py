@@ -1,7 +1,8 @@
 """The names of other libraries, proved: weights of their models, loaded into PyTorch's.
 
-The rows are read from notebooks/names.md. For each, a small model of `transformers` with random weights
-fills PyTorch's modules under the names of its row, nothing is left over, and the outputs agree.
+The rows are read from notebooks/names.md. For each, a small model of `transformers` with random
+weights fills PyTorch's modules under the names of its row, nothing is left over, and the outputs
+agree.
 """
 
 import re
