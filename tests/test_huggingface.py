@@ -160,8 +160,8 @@ def test_the_example_translates_and_knows_nothing_of_us(small):
     assert done.returncode == 1 and done.stderr.startswith("usage: ")
 
 
-def test_the_names_are_those_of_chapter_11():
-    page = (NOTEBOOKS / "source" / "12_inside_nn_transformer.md").read_text(encoding="utf-8")
+def test_the_names_are_those_of_the_page_of_names():
+    page = (NOTEBOOKS / "names.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.startswith("| Marian | `self_attn"))
     names = huggingface.ENCODER_PARTS
     attention, *parts = (names[part] for part in names)

@@ -189,6 +189,61 @@ def test_the_shipped_model_translates_the_same_inside_nn_transformer():
     assert difference.abs().max() < 1e-12
 
 
+# ---- what chapter 12 says of PyTorch's own surprises
+
+SITUATIONS = [  # training, gradients, frozen, whether it takes the fused path
+    (True, True, False, False), (True, False, False, False), (False, True, False, False),
+    (False, True, True, True), (False, False, False, True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("training", "gradients", "frozen", "fused"), SITUATIONS)
+def test_a_hint_counts_only_without_weights_and_padding(training, gradients, frozen, fused):
+    attention = randomize(nn.MultiheadAttention(8, 2, batch_first=True)).float()
+    attention.train(training).requires_grad_(not frozen)
+    X, nothing = torch.randn(2, 5, 8), torch.zeros(5, 5, dtype=torch.bool)
+    padding = torch.arange(5) >= torch.tensor([[5], [3]])
+    for weights in (False, True):
+        for hidden in (None, padding):
+            asked = dict(need_weights=weights, key_padding_mask=hidden, attn_mask=nothing)
+            with torch.set_grad_enabled(gradients):
+                plain = attention(X, X, X, **asked)[0]
+                hinted = attention(X, X, X, is_causal=True, **asked)[0]
+            obeyed = torch.allclose(plain, hinted, atol=1e-5)
+            assert obeyed == (fused or weights or hidden is not None)
+
+
+@pytest.mark.parametrize(("training", "gradients", "frozen", "fused"), SITUATIONS)
+def test_the_projection_out_of_attention_is_never_called(training, gradients, frozen, fused):
+    calls = []
+
+    class Counted(nn.Linear):
+        def forward(self, X):
+            calls.append(self.out_features)
+            return super().forward(X)
+
+    layer = nn.TransformerEncoderLayer(8, 2, 12, batch_first=True)
+    layer.self_attn.out_proj, layer.linear1 = Counted(8, 8), Counted(8, 12)
+    layer.train(training).requires_grad_(not frozen)
+    with torch.set_grad_enabled(gradients):
+        layer(torch.randn(2, 5, 8))
+    assert calls == ([] if fused else [12])
+    fired = []
+    layer.self_attn.out_proj.register_forward_hook(lambda *_: fired.append(1))
+    with torch.set_grad_enabled(gradients):
+        layer(torch.randn(2, 5, 8))
+    assert calls[-1:] == [12] and not fired  # a hook turns the fused path off, and never fires
+
+
+def test_an_activation_set_later_is_obeyed_with_gradients_alone():
+    layer = nn.TransformerEncoderLayer(8, 2, 12, batch_first=True).eval()
+    layer.activation = torch.tanh
+    X = torch.randn(2, 5, 8)
+    with torch.no_grad():
+        fused = layer(X)
+    assert not torch.allclose(fused, layer(X), atol=1e-3)
+
+
 # ---- what cannot be converted
 
 

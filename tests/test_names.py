@@ -1,7 +1,8 @@
-"""The names of chapter 12, proved: weights of other libraries' models, loaded into PyTorch's.
+"""The names of other libraries, proved: weights of their models, loaded into PyTorch's.
 
-The rows are read from the page. For each, a small model of `transformers` with random weights
-fills PyTorch's modules under the names of its row, nothing is left over, and the outputs agree.
+The rows are read from notebooks/names.md. For each, a small model of `transformers` with random
+weights fills PyTorch's modules under the names of its row, nothing is left over, and the outputs
+agree.
 """
 
 import re
@@ -16,7 +17,7 @@ from tutor.proof import equal
 
 transformers = pytest.importorskip("transformers")
 
-PAGE = NOTEBOOKS / "source" / "12_inside_nn_transformer.md"
+PAGE = NOTEBOOKS / "names.md"
 N, S, T, D_MODEL, HEADS, D_FF, LAYERS, WORDS = 2, 6, 5, 16, 2, 24, 2, 30
 SIZES = dict(
     hidden_size=D_MODEL, num_hidden_layers=LAYERS, num_attention_heads=HEADS, intermediate_size=D_FF

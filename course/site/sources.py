@@ -35,7 +35,7 @@ def write_sources(folder):
     bank.write_exhibits(folder / "museum")
     reference.write_reference(folder / "reference")
     write_examples(folder / "examples")
-    for name in ("symbols.md", "TEACHING.md"):
+    for name in ("symbols.md", "names.md", "TEACHING.md"):
         text = (NOTEBOOKS / name).read_text(encoding="utf-8")
         (folder / "notebooks" / name).write_text(with_pages(text), encoding="utf-8")
     (folder / "index.md").write_text(front_page(), encoding="utf-8")
