@@ -125,6 +125,8 @@ def test_the_bars_alone_are_the_same_run(translator, view):
     assert bars.facts == view.facts and bars.table() == view.table()
     assert bars.saved_state()["bars"] and not view.saved_state()["bars"]
     assert "Shown: the next token." in bars.describe()
+    bars.step = 2
+    assert f"{TEXT}\n→ _Un _homme ▸ {' '.join(bars.facts['target'][2:])}" in texts_of(bars)
 
 
 def test_a_change_and_its_undoing(view):

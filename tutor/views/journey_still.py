@@ -1,5 +1,7 @@
 """The still picture of a JourneyView: its levels, in the colours and words of the live view."""
 
+from textwrap import fill
+
 from matplotlib.patches import Rectangle
 
 from tutor.figures import COLOURS
@@ -28,7 +30,9 @@ def draw_journey(view, figure):
     """Draw the place of a view, and beside it the probabilities of the next token."""
     if view.bars:
         figure.set_size_inches(4.2, 3.8)
-        figure.suptitle(f"{view.text}\n→ {view.facts['translation']}", fontsize=10)
+        written = fill(f"→ {' '.join(pieces(view))}", 56)
+        figure.set_figheight(3.8 + 0.17 * written.count("\n"))
+        figure.suptitle(f"{fill(view.text, 56)}\n{written}", fontsize=10)
         return draw_next(view, figure.subplots())
     if not view.place:
         draw, width, height = draw_map, 1.2 + 1.15 * view.facts["config"]["layers"], 5.4
@@ -43,6 +47,13 @@ def draw_journey(view, figure):
     draw_next(view, right.subplots())
     if view.scales:
         figure.suptitle(f"scaled: {view._scaled()}", fontsize=10)
+
+
+def pieces(view):
+    """The written tokens, the one that is looked at marked as its bar is."""
+    return [
+        f"▸ {piece}" if t == view.step else piece for t, piece in enumerate(view.facts["target"])
+    ]
 
 
 def draw_next(view, ax):
