@@ -1367,29 +1367,24 @@ def nn_encoder_layer():
     return p.svg()
 
 
-def training_memory(lit=False):
+def training_memory():
     p = Picture(
         900, 220, "The memory of a training",
-        "Five boxes. " + lit * "The fifth is lit. " + "Weights take 4 bytes a parameter, gradients 4, AdamW's two running means 4 each: 16 "
+        "Five boxes. Weights take 4 bytes a parameter, gradients 4, AdamW's two running means 4 each: 16 "
         "bytes a parameter in all, whatever the batch. The fifth box, what the forward pass keeps for "
         "the backward pass, grows with the batch and the length of its sentences.",
     )  # fmt: skip
     names = ("weights", "gradients", "running mean\nof gradients", "running mean\nof their squares")
     for i, name in enumerate(names):
-        p.box(25 + i * 135, 60, 130, 84, name, GREY if lit else (YELLOW, BLUE, GREY, GREY)[i],
-              size=14)  # fmt: skip
+        p.box(25 + i * 135, 60, 130, 84, name, (YELLOW, BLUE, GREY, GREY)[i], size=14)
         p.text(90 + i * 135, 164, "4 bytes", size=13)
     p.text(292, 36, "16 bytes a parameter", bold=True)
     p.text(292, 194, "the same for every batch", size=14, italic=True)
-    p.box(600, 60, 275, 84, "kept for the backward pass", YELLOW if lit else BLUE,
+    p.box(600, 60, 275, 84, "kept for the backward pass", BLUE,
           dashed=True, size=14)  # fmt: skip
     p.text(737, 36, "results of the forward pass", bold=True)
     p.text(737, 194, "grows with the batch and the length", size=14, italic=True)
     return p.svg()
-
-
-def training_memory_kept():
-    return training_memory(lit=True)
 
 
 def instalments():
@@ -1738,7 +1733,6 @@ PICTURES = {
         in_proj_rows,
         nn_encoder_layer,
         training_memory,
-        training_memory_kept,
         instalments,
         number_formats,
         two_replicas,
