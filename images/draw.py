@@ -657,6 +657,8 @@ def architecture():
     p.box(right, 72, width, 46, "logits: · embeddingᵀ", YELLOW)
     p.arrow((right + 110, 72), (right + 110, 48))
     p.text(right + 110, 32, "next token   (N, T, vocabulary)")
+    p.arrow((right + width, 635), (866, 635), (866, 95), (right + width + 2, 95))
+    p.text(860, 86, "same table", size=13, anchor="end", italic=True)
     p.text(left + 110, 170, "encoder", size=20, bold=True)
     p.text(right + 125, 134, "decoder", size=20, bold=True, anchor="start")
     p.text(24, 32, "a line around a box: residual connection", size=13, anchor="start", italic=True)
