@@ -30,7 +30,7 @@ def draw_journey(view, figure):
     """Draw the place of a view, and beside it the probabilities of the next token."""
     if view.bars:
         figure.set_size_inches(4.2, 3.8)
-        written = fill(f"→ {' '.join(pieces(view))}", 56)
+        written = fill(f"→ {' '.join(pieces_of(view))}", 56)
         figure.set_figheight(3.8 + 0.17 * written.count("\n"))
         figure.suptitle(f"{fill(view.text, 56)}\n{written}", fontsize=10)
         return draw_next(view, figure.subplots())
@@ -49,7 +49,7 @@ def draw_journey(view, figure):
         figure.suptitle(f"scaled: {view._scaled()}", fontsize=10)
 
 
-def pieces(view):
+def pieces_of(view):
     """The written tokens, the one that is looked at marked as its bar is."""
     return [
         f"▸ {piece}" if t == view.step else piece for t, piece in enumerate(view.facts["target"])
