@@ -415,7 +415,11 @@ def test_exercises_with_a_device(exercise):
         answer = answer_of(exercise, code)
         if "device" in inspect.signature(answer).parameters:
             there = partial(answer, device=NAME)
-            assert examine(exercise, lambda *x, f=there: f(*x).cpu()) == examine(exercise, answer)
+            # A case that names a device itself ("meta") is answered there.
+            assert examine(
+                exercise,
+                lambda *x, f=there, **named: f(*x, **named) if named else f(*x).cpu(),
+            ) == examine(exercise, answer)
 
 
 def test_command_line(tokenizer, tmp_path, monkeypatch, capsys):
@@ -450,17 +454,16 @@ FEWER = {  # what a page trains on, and how long, to be quick here
     "english.index(bicycle)": "8",
     "[eight] * 60": "[eight] * 2",
     "32 * 120": "32 * 2",
-    "english[:50]": "english[:2]",
-    "pairs[5000:5100]": "pairs[200:210]",
+    "pairs[5000:5300]": "pairs[200:210]",
     "STEPS = 1250": "STEPS = 3",
     "mean_of=50": "mean_of=1",
     "val[:100]": "val[:2]",
     "share_right(model, val)": "share_right(model, val[:2])",
     "share_right(model, test)": "share_right(model, test[:2])",
-    "captions[:500]": "captions[:20]",
-    "steps=100": "steps=2",
-    "range(3)]": "range(1)]",
-    "val[:300]": "val[:20]",
+    "steps=120": "steps=2",
+    "steps=200": "steps=2",
+    "few * 32": "few",
+    "8 * 32": "8",
 }
 
 
@@ -483,4 +486,4 @@ def test_a_page_that_trains(monkeypatch):
         if ":tags: [you-write]" not in cell:
             code = ast.parse(cell.replace(":tags: [hide-input]\n", ""))
             exec(compile(Short().visit(code), "a cell", "exec"), page)
-    assert all(on_device(list(page[name].parameters())) for name in ("model", "beginner"))
+    assert all(on_device(list(page[name].parameters())) for name in ("model", "student"))

@@ -22,7 +22,7 @@ from tutor.evaluation.scoring import exact_match
 from tutor.models import small as small_models
 from tutor.models.small import (
     SEEDS,
-    SIZES,
+    SMALL_SIZES,
     fingerprint,
     load_small,
     load_taught,
@@ -270,7 +270,7 @@ def test_small_models_have_the_sizes_they_claim_and_differ_in_their_weights_alon
     first = translators[0].model.state_dict()
     for translator in translators:
         assert translator.model.config == fresh.config
-        assert SIZES.items() <= vars(translator.model.config).items()
+        assert SMALL_SIZES.items() <= vars(translator.model.config).items()
         assert not translator.model.training
         assert translator.tokenizer.model.to_str() == translators[0].tokenizer.model.to_str()
     for translator in translators[1:]:

@@ -120,9 +120,10 @@ def course(tmp_path_factory):
     hand_in(folder, "endless", {**solved, first: loop, second: leave})
     loud = "for _ in range(200):\n    print('x' * 1_000_000)\nimport sys\nsys.exit()"
     copied = "from tutor.attention import compute_attention_matrix\n"
-    copied += "def no_peeking(Q, K, V, hidden):\n"
-    copied += "    return compute_attention_matrix(Q, K, hidden) @ V"
-    hand_in(folder, "loud", {**solved, second: loud, "no_peeking": copied})
+    copied += "def word_by_word(Q, K, V):\n"
+    copied += "    return compute_attention_matrix(Q, K) @ V"
+    [other] = {first, second} - {"word_by_word"}
+    hand_in(folder, "loud", {**solved, other: loud, "word_by_word": copied})
     hand_in(folder, "killer", {**solved, first: "import os\nos._exit(0)"})
     log = nbgrader(folder, "autograde", NAME)
     nbgrader(folder, "generate_feedback", NAME)
@@ -162,7 +163,8 @@ def test_everybody_gets_what_they_earned(course):
     assert got["deleted"] == {**FULL, first: 0}  # a deleted test is put back
     assert got["edited"] == {**nothing, first: FULL[first]}  # edited ones too
     assert got["endless"] == {**FULL, first: 0, second: 0}
-    assert got["loud"] == {**FULL, second: 0, "no_peeking": 0}
+    [other] = {first, second} - {"word_by_word"}
+    assert got["loud"] == {**FULL, other: 0, "word_by_word": 0}
     assert got["killer"] == got["stubborn"] == {**FULL, first: 0}
     assert got["vandal"] == got["garbled"] == FULL
     assert not (folder / "left-behind").exists()

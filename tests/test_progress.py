@@ -339,7 +339,7 @@ def test_ticks_work_where_nothing_is_kept(monkeypatch, said):
 def some_progress(file):
     record = {"tries": 2, "hints": 1, "solved_at_try": 2, "solved_with_hints": 1}
     alone = {"tries": 1, "solved_at_try": 1}
-    tried = {"attend": {"tries": 3}, "no_peeking": record, "choose_alike": alone, "gone": alone}
+    tried = {"attend": {"tries": 3}, "word_by_word": record, "choose_alike": alone, "gone": alone}
     file.write_text(json.dumps({"version": 1, "exercises": tried}))
     return check.progress()
 
@@ -351,7 +351,7 @@ def test_progress_in_words(some_progress, file):
         f"The course: 2 of {total} solved (1 without a hint), 1 more tried, 6 tries, 1 hint.\n"
     )
     assert "\n02  2 of " in said and "page: ★ choose_alike  ~ attend  · padding" in said
-    assert "✓ no_peeking" in said and "gone" not in said
+    assert "✓ word_by_word" in said and "gone" not in said
     assert f"Kept in {file}" in said and "Delete that file" in said
 
 
@@ -362,6 +362,6 @@ def test_progress_as_a_picture(some_progress):
     titles = [title.text for title in svg.iter("{http://www.w3.org/2000/svg}title")]
     names = {title.partition(": ")[0]: title.partition(": ")[2] for title in titles}
     assert {name for name, how in names.items() if how} == set(exercises())
-    assert names["attend"] == "tried" and names["no_peeking"] == "solved"
+    assert names["attend"] == "tried" and names["word_by_word"] == "solved"
     assert names["choose_alike"] == "solved without a hint" and names["causal_mask"] == "untouched"
     assert page.find("details/pre").text == str(some_progress)
