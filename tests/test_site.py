@@ -283,7 +283,7 @@ def test_the_reference_shows_what_a_learner_reads(site):
         assert (
             f'{said}"' in text and f"{module}.html" in (site / "reference/index.html").read_text()
         )
-    chapter = (site / "notebooks/02_single_head_attention.html").read_text(encoding="utf-8")
+    chapter = (site / "notebooks/06_the_decoder.html").read_text(encoding="utf-8")
     assert 'href="../reference/tutor.attention.html#tutor.attention.causal_mask"' in chapter
     assert "Built in chapter" in (site / "reference/tutor.attention.html").read_text("utf-8")
     assert not list(site.glob("reference/course.build*"))
