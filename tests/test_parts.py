@@ -39,6 +39,19 @@ def test_the_page_counts_what_ships():
     deep = {name: learn_in_time("depth", name) for name in CHANGES["depth"]}
     assert deep["post-norm"] <= 3 < 9 <= deep["post-norm, warm-up"]
     assert deep["pre-norm"] == deep["no norm"] == 10
+    assert deep["post-norm"] < deep["post-norm, third rate"] == 7
+
+
+def test_larger_scores_win_back_most_of_what_small_numbers_lose():
+    small, scores, whole = (
+        sum(sum(run) for run in runs) / len(runs) / len(runs[0])
+        for runs in (
+            CURVES["sizes"]["1, 0.67"],
+            CURVES["scores"]["1, 0.67"],
+            CURVES["parts"][WHOLE],
+        )
+    )
+    assert (whole - small) / 2 < scores - small < whole - small
 
 
 def test_each_seed_goes_one_of_three_ways():
