@@ -20,6 +20,7 @@ from tutor import Transformer, TransformerConfig, Translator
 from tutor.__main__ import main
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import recipes, runs
+from tutor.training.checkpoint import load_model
 from tutor.training.resume import Checkpoints
 
 # The whole corpus would take most of the time of this test.
@@ -308,6 +309,15 @@ def test_a_translator_of_the_readers_own_pairs(tmp_path, monkeypatch, capsys):
     assert line.startswith(f"tutor: {learned[0]}: ")
     same = filecmp.cmp(model / "tokenizer.json", tmp_path / "other" / "tokenizer.json", False)
     assert same
+    # One step on from its weights, at half of the rates, leaves them almost where they were.
+    on = [*train[:4], "--steps", 1, "--start", model, "--out", tmp_path / "on"]
+    assert run_here(on, monkeypatch) == 0
+    (first, _), (second, _) = load_model(model), load_model(tmp_path / "on")
+    assert second.config == first.config
+    for one, other in zip(first.parameters(), second.parameters(), strict=True):
+        assert (one - other).abs().max() < 0.01
+    about = json.loads((tmp_path / "on" / "training.json").read_text(encoding="utf-8"))
+    assert (about["start"], about["recipe"]["lr"]) == (str(model), 0.0025)
 
 
 @pytest.mark.parametrize(

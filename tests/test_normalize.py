@@ -13,14 +13,7 @@ from hypothesis import strategies as st
 from tutor.commands.common import read_pairs
 from tutor.models import load_pretrained
 from tutor.models.small import load_small
-from tutor.text.normalize import (
-    APOSTROPHES,
-    INVISIBLE,
-    QUOTES,
-    as_sentence,
-    as_typed,
-    normalize,
-)
+from tutor.text.normalize import APOSTROPHES, INVISIBLE, QUOTES, as_sentence, as_typed, normalize
 from tutor.translator import Translator
 from tutor.views.base import asked
 
@@ -68,6 +61,7 @@ def test_a_sentence_is_read_as_it_is(text):
         ("3 DOGS?", "3 dogs?", "LE TGV."),
         ('He says "no"', 'He says "no".', "Le TGV"),
         ("", "", "Le TGV."),
+        ("Ⓐ", "Ⓐ", "Le TGV."),  # a capital that is no letter
     ],
 )
 def test_what_is_typed_in_a_hurry_is_read_as_a_sentence(typed, read, answer):

@@ -26,14 +26,7 @@ from tutor.exchange.page import program
 from tutor.models import PRETRAINED, load_pretrained, small
 from tutor.models.small import load_small
 from tutor.text.grammar import generate_pairs
-from tutor.text.normalize import (
-    APOSTROPHES,
-    INVISIBLE,
-    QUOTES,
-    as_sentence,
-    as_typed,
-    normalize,
-)
+from tutor.text.normalize import APOSTROPHES, INVISIBLE, QUOTES, as_sentence, as_typed, normalize
 from tutor.transformer import Transformer, TransformerConfig
 from tutor.translator import Translator
 from tutor.views import AttentionView, BeamView, JourneyView

@@ -171,6 +171,10 @@ def make_parser():
     )  # fmt: skip
 
     child.add_argument(
+        "--start", metavar="FOLDER",
+        help="go on from the weights of this model folder, with its sizes and tokenizer",
+    )  # fmt: skip
+    child.add_argument(
         "--tokenizer", metavar="FOLDER",
         help="take the tokenizer of this model folder, in place of learning one",
     )  # fmt: skip

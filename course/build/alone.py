@@ -15,10 +15,9 @@ from nbformat.v4 import new_code_cell
 from PIL import Image
 
 from course.build.exercises import title_of
-from course.build.notebooks import NOTEBOOKS, BuildError, write_atomically
+from course.build.notebooks import NOTEBOOKS, REPOSITORY, BuildError, write_atomically
 
-ALONE_ROOT = NOTEBOOKS.parent
-PACKAGE_SETTINGS = ALONE_ROOT / "pyproject.toml"
+PACKAGE_SETTINGS = REPOSITORY / "pyproject.toml"
 BRANCH = "alone"  # where the workflow puts the copies
 # Words, file and place of a Markdown link to a file of the repository; with a !, of a picture.
 LINK = re.compile(
@@ -88,7 +87,7 @@ def copy_of(path, package, pictures):
             there = opened_at(notebook).get("Open in Colab", target + place)
             return f"[{words}]({there})"
         if name := repository():
-            inside = there.relative_to(ALONE_ROOT).as_posix()
+            inside = there.relative_to(REPOSITORY).as_posix()
             return f"[{words}](https://github.com/{name}/blob/HEAD/{inside}{place})"
         return words
 
@@ -152,7 +151,7 @@ def write_alone(out, package=None):
         package = f"git+https://github.com/{name}"
     out = Path(out)
     (out / "exercises").mkdir(parents=True, exist_ok=True)
-    pictures = draw(sorted((ALONE_ROOT / "images").glob("*.svg")))
+    pictures = draw(sorted((REPOSITORY / "images").glob("*.svg")))
     lines = ["# Each page alone", "", "Copies that open without the repository.", ""]
     for path in pages():
         notebook = path.relative_to(NOTEBOOKS).as_posix()

@@ -5,9 +5,8 @@ import subprocess
 
 from filelock import FileLock
 
-from course.build.notebooks import NOTEBOOKS
+from course.build.notebooks import REPOSITORY
 
-REPOSITORY = NOTEBOOKS.parent
 NPM_SECONDS = 300  # for all packages
 
 

@@ -16,7 +16,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+REPOSITORY = Path(__file__).resolve().parents[2]
+NOTEBOOKS = REPOSITORY / "notebooks"
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 VIEW_MARK = re.compile(r' data-view="\w+"')  # joins a picture and its live view
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"

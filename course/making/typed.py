@@ -60,10 +60,6 @@ def beside(letter):
     return row[max(at - 1, 0) : at] + row[at + 1 : at + 2]
 
 
-def capitalized(text):
-    return text[:1].upper() + text[1:]
-
-
 def hurried(english, french, rng):
     """A pair as typed in a hurry: no capitals and, every other time, no final stop."""
     english, french = english.lower(), french[:1].lower() + french[1:]

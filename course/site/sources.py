@@ -5,13 +5,12 @@ import shutil
 
 from course.build.exercises import title_of
 from course.build.node import packages
-from course.build.notebooks import NOTEBOOKS
+from course.build.notebooks import NOTEBOOKS, REPOSITORY
 from course.site import alive, bank, reference
 from course.site.chapters import chapters, with_pages, write_chapter
 from tutor.check.bank import chapters as chapters_with_exercises
 from tutor.exchange import page
 
-SOURCES_ROOT = NOTEBOOKS.parent
 PARTS = ("notebooks", "exercises", "museum", "reference", "examples")
 EXTRA, STATIC = "extra", "static"  # what Sphinx copies as it is; to the site, and to _static
 
@@ -20,9 +19,7 @@ def write_sources(folder):
     """Write all that Sphinx reads to `folder`. Returns what `extension.py` has to know of it."""
     for part in (*PARTS, f"{EXTRA}/pictures", f"{EXTRA}/notebooks", f"{EXTRA}/exercises", STATIC):
         (folder / part).mkdir(parents=True)
-    shutil.copytree(
-        SOURCES_ROOT / "images", folder / "images", ignore=shutil.ignore_patterns("*.py")
-    )
+    shutil.copytree(REPOSITORY / "images", folder / "images", ignore=shutil.ignore_patterns("*.py"))
     in_package, built = reference.defined(), {}
     pictures = folder / EXTRA / "pictures"
     for path in chapters():
@@ -45,7 +42,7 @@ def write_sources(folder):
 
 def write_examples(folder):
     """Write a page for each script of `examples/`."""
-    scripts = sorted((SOURCES_ROOT / "examples").glob("*.py"))
+    scripts = sorted((REPOSITORY / "examples").glob("*.py"))
     for path in scripts:
         code = bank.code(path.read_text(encoding="utf-8").strip())
         (folder / f"{path.stem}.md").write_text(f"# `{path.name}`\n\n{code}\n", encoding="utf-8")
@@ -58,7 +55,7 @@ def write_examples(folder):
 
 def front_page():
     """The site's first page: what it is, and the way in."""
-    readme = (SOURCES_ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
     title, lead, picture = readme.split("\n\n")[:3]
     rows = []
     for path in chapters():

@@ -13,7 +13,7 @@ import os
 import random
 from pathlib import Path
 
-from course.making.typed import capitalized, fragments, is_negated, misspell
+from course.making.typed import fragments, is_negated, misspell
 from tutor.evaluation.scoring import moses_bleu
 from tutor.models import PRETRAINED
 from tutor.text.grammar import generate_pairs
@@ -27,10 +27,10 @@ FRAGMENTS, NEGATIONS = 200, 100
 def typed(captions):
     """The captions by what was done to them: a dict of lists of str."""
     rng = random.Random("typed")
-    lower = [text.lower().removesuffix(".") for text in captions]
     return {
         "as_is": captions,
-        "lower_no_stop": [capitalized(text) + "." for text in lower],
+        "lower_no_stop": [text.lower().removesuffix(".") for text in captions],
+        "upper": [text.upper() for text in captions],
         "transposed": [misspell(text, "transposed", rng) for text in captions],
         "missing_letter": [misspell(text, "missing", rng) for text in captions],
     }

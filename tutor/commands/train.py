@@ -28,6 +28,7 @@ from tutor.training.checkpoint import (
     TOKENIZER,
     TRAINING,
     WEIGHTS,
+    load_model,
     load_tokenizer,
     read_json,
     save_model,
@@ -43,6 +44,7 @@ from tutor.transformer import Transformer, TransformerConfig, count_parameters
 WORD = re.compile(r"\w+")
 SENTENCES_SHARE = 0.9
 SAME_LANGUAGE = 1 / 3  # of the words of a text: known from another text of its language
+GIVEN = ("data", "start", "tokenizer", "more")  # files and folders
 REPORTS = 10  # lines about a training's progress, where there is no terminal for a bar
 
 
@@ -61,7 +63,7 @@ def train_into(folder, args):
     workspace, start = training_folder(folder), time.perf_counter()
     asked = {name: getattr(args, name) for name in ("corpus", "pair", "seed", "steps", "precision")}
     asked["minutes"] = args.minutes if args.steps is None else None
-    asked |= {name: getattr(args, name) or None for name in ("data", "tokenizer", "more")}
+    asked |= {name: getattr(args, name) or None for name in GIVEN}
     before = find_training(folder, workspace, asked, args.resume)
     if before == "finished" or (before and not args.force and ended(folder, workspace, asked)):
         processes.from_first(0)  # nobody removes anything before all have looked
@@ -77,7 +79,8 @@ def train_into(folder, args):
     corpus = args.corpus or "builtin"  # whose sizes suit what a reader writes, too
     sizes = dict(recipes.SIZES[corpus])
     vocab_size = sizes.pop("vocab_size")
-    learns = not (before or args.tokenizer)
+    taken = args.start or args.tokenizer
+    learns = not (before or taken)
     say("reading the sentences" + (" and learning the tokenizer" if learns else "") + " ...")
     if args.data:
         sources, targets = read_pairs(*args.data)
@@ -90,7 +93,7 @@ def train_into(folder, args):
     if learns:
         tokenizer = Tokenizer.train(itertools.chain(sources, targets), vocab_size)
     else:
-        kept = workspace if before else Path(args.tokenizer)
+        kept = workspace if before else Path(taken)
         tokenizer = load_tokenizer(kept / TOKENIZER)
     sentences = are_sentences(sources)
     budget = recipes.choose(corpus, args.minutes, args.steps)
@@ -100,12 +103,16 @@ def train_into(folder, args):
     pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
     sizes |= dict(d_ff=budget.d_ff, dropout=budget.dropout, norm_first=True)
     torch.manual_seed(args.seed)
-    model = Transformer(TransformerConfig(len(tokenizer), **sizes)).to(on)
+    if args.start:
+        model, _ = load_model(args.start)
+    else:
+        model = Transformer(TransformerConfig(len(tokenizer), **sizes))
+    model.to(on)
     many = f", {processes.world_size()} processes" if processes.world_size() > 1 else ""
     say(f"{len(pairs):,} sentence pairs, {count_parameters(model):,} parameters, on {on}{many}")
 
     steps, precision = plan(args, before, model, pairs, budget, start)
-    recipe = recipes.recipe_for(steps, budget, args.seed)
+    recipe = recipes.recipe_for(steps, budget, args.seed, again=bool(args.start))
     about = {
         "asked": asked,
         "recipe": asdict(recipe),
@@ -148,7 +155,7 @@ def train_into(folder, args):
         checkpoints.save(history)
     if processes.is_first():
         training = {
-            **{name: asked[name] for name in ("corpus", "pair", "data", "tokenizer", "more")},
+            **{name: asked[name] for name in ("corpus", "pair", *GIVEN)},
             "sentence_pairs": len(pairs),
             "minutes": asked["minutes"],
             "steps": steps,

@@ -54,7 +54,7 @@ def as_typed(text: str, translation: str) -> str:
 
 def is_shouted(text):
     words = re.findall(r"[^\W\d_]+", text)
-    return text.isupper() and (len(words) > 1 or len(words[0]) > 3)
+    return text.isupper() and (len(words) > 1 or len("".join(words)) > 3)
 
 
 def lacks_stop(text):

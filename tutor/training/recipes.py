@@ -40,6 +40,8 @@ BUDGETS = {
 }
 BUILTIN_PAIRS = 60_000  # sentence pairs that the grammar generates for training
 
+AGAIN = 0.5  # of the learning rates: for a model that has been trained before
+
 START = 0.05  # the share of the budget that measuring the pace takes ...
 START_STEPS = 5  # ... if so many steps fit into it
 SLOW_STEPS = 2  # the first steps also set up memory and threads: they do not count
@@ -64,10 +66,16 @@ def worth_measuring(steps):
     return len(PRECISIONS) * (SLOW_STEPS + START_STEPS) <= START * steps
 
 
-def recipe_for(steps, budget, seed):
-    """The Recipe of so many steps; a very short one warms up for a tenth of them."""
+def recipe_for(steps, budget, seed, again=False):
+    """The Recipe of so many steps; a very short one warms up for a tenth of them.
+
+    again: for a model that has been trained before, at lower rates, so that it forgets less.
+    """
     warmup = min(budget.warmup, steps // 10 + 1)
-    return Recipe(steps=steps, max_tokens=budget.max_tokens, seed=seed, warmup=warmup)
+    recipe = Recipe(steps=steps, max_tokens=budget.max_tokens, seed=seed, warmup=warmup)
+    if again:
+        recipe = replace(recipe, lr=AGAIN * recipe.lr, lr_rest=AGAIN * recipe.lr_rest)
+    return recipe
 
 
 class Measured(Exception):

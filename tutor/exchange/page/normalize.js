@@ -42,7 +42,7 @@ const changeFirst = (text, how) => {
 function isShouted(text) {
   const words = text.match(/[\p{L}\p{Nl}\p{No}]+/gu) ?? [];
   const capitals = /\p{Uppercase}/u.test(text) && !/[\p{Lowercase}\p{Lt}]/u.test(text);
-  return capitals && (words.length > 1 || [...words[0]].length > 3);
+  return capitals && (words.length > 1 || [...words.join("")].length > 3);
 }
 
 // By code point: Chromium 156 does not find a letter of two units before `$`.
