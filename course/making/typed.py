@@ -119,15 +119,15 @@ def is_negated(pair):
     return any(word in ("not", "no") for word in pair.english_words)
 
 
-def grammar_pairs():
+def grammar_pairs(seed):
     """Pairs of str: captions, half of them negated; fragments, half of them typed in a hurry."""
-    rng = random.Random("hurried")
-    pairs = generate_pairs("train", 8 * GRAMMAR_CAPTIONS)
+    rng = random.Random(f"hurried {seed}")
+    pairs = generate_pairs("train", 8 * GRAMMAR_CAPTIONS, seed)
     negated = [pair for pair in pairs if is_negated(pair)][: GRAMMAR_CAPTIONS // 2]
     others = [pair for pair in pairs if not is_negated(pair)][: GRAMMAR_CAPTIONS // 2]
     for pair in negated + others:
         yield pair.english, pair.french
-    for pair in fragments("train", FRAGMENTS):
+    for pair in fragments("train", FRAGMENTS, seed):
         fast = rng.random() < 1 / 2
         yield hurried(pair.english, pair.french, rng) if fast else (pair.english, pair.french)
 
@@ -162,15 +162,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--teacher", action="append", metavar="FOLDER", help="a model folder")
+    parser.add_argument("--seed", type=int, default=0, help="of slips and grammar")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     english, real = load_multi30k("train")
     taught = nearest(load_together(args.teacher), english, real, args.folder / "nearest.fr")
     write_pairs(args.folder / "train", list(zip(english, taught, strict=True)))
     targets = (taught, taught, taught, real)
-    slips = [pair for i, french in enumerate(targets) for pair in slipped(english, french, i)]
+    slips = [
+        pair
+        for i, french in enumerate(targets, 4 * args.seed)
+        for pair in slipped(english, french, i)
+    ]
     write_pairs(args.folder / "slips", slips)
-    write_pairs(args.folder / "grammar", list(grammar_pairs()))
+    write_pairs(args.folder / "grammar", list(grammar_pairs(args.seed)))
 
 
 if __name__ == "__main__":
