@@ -157,6 +157,9 @@ RIGHT_BY_ACCIDENT = {
     "look_across": lambda: (F.scaled_dot_product_attention, *torch.randn(2, 3, 4, 8)),
     "rebuild_a_new_layer": lambda: (layer(), torch.randn(2, 3, 8)),
     "table_of_halves": lambda: (5, 6),
+    "loss_in_pieces": lambda: (torch.randn(4, 5), torch.randint(5, (4,)), [2, 2]),
+    "places_of_tokens": lambda: (torch.ones(2, 3, dtype=torch.long),),
+    "load_a_table": lambda: (torch.randn(5, 4),),
     "logits_of_a_pair": lambda: (tiny(), *torch.randint(4, 12, (2, 2, 3))),
     "extend_the_cache": lambda: (torch.randn(1, 3, 4), torch.tensor([0]), torch.randn(1, 1, 4)),
     "place_the_newest": lambda: (torch.randn(2, 1, 4), torch.randn(9, 4), 0),
@@ -188,6 +191,8 @@ def comparable(result, only_the_shape):
     if isinstance(result, torch.Tensor):
         shape = tuple(result.shape)
         return shape if only_the_shape else (shape, result.detach().double().round(decimals=4))
+    if isinstance(result, nn.Sequential):
+        return comparable(result(torch.arange(3)), only_the_shape)
     if isinstance(result, nn.ModuleList):
         return [str(module) for module in result]
     if isinstance(result, dict):  # what a page made
