@@ -31,7 +31,13 @@ assert SEED >= 0
 ```
 
 ```{code-cell} ipython3
-assert True, "a later cell runs all the same"
+def test_three(number):
+    assert number == 3
+try:
+    test_three(4)
+except AssertionError as error:
+    refused = error
+assert refused is not None, "a test that a page shows still refuses, and makes no claim"
 ```
 """
 
@@ -51,7 +57,7 @@ def test_every_assertion_is_tried_with_every_seed(folder):
         (3, "all sums are below four", (1,)),
         (3, "SEED >= 0", (1, 2, 3)),
         (3, "runs without ZeroDivisionError: division by zero", (1, 3)),
-        (4, "a later cell runs all the same", (1, 2, 3)),
+        (4, "a test that a page shows still refuses, and makes no claim", (1, 2, 3)),
     ]
     assert [claim.told for claim in claims] == [True, False, False, False, False]
 

@@ -6,9 +6,18 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from course.museum.exhibit import LUCKY, WRONG, exhibit, moving_rows, to_digits, what_happens
+from course.museum.exhibit import (
+    CRASHES,
+    LUCKY,
+    WRONG,
+    exhibit,
+    moving_rows,
+    to_digits,
+    what_happens,
+)
 from course.museum.places import (
     EMPTY_ROW,
+    FILL_TOO_LARGE,
     FLOAT_MASK,
     KZAJAC97,
     LEPELAARS,
@@ -169,6 +178,38 @@ class weights_of_an_empty_row:
         (A @ (X @ W))[0].sum().backward()  # ()
         finite = [bool(numbers.isfinite().all()) for numbers in (A, W.grad)]
         return f"weights are finite: {finite[0]}, gradients are finite: {finite[1]}"
+
+
+@exhibit(CRASHES, FILL_TOO_LARGE, crash=RuntimeError)
+class weights_of_scores:
+    """The fill for hidden scores, -1e9, is larger than float16 can hold.
+
+    The largest number of float16 is 65504. In float32 the code is right, and it stops on the day
+    on which somebody saves memory. Ask the type for its smallest number.
+    """
+
+    test = "weights at hidden places are 0 in every type of numbers that the model may use"
+    shows = "RuntimeError: value cannot be converted to type"
+
+    def wrong(E, hidden):
+        return E.masked_fill(hidden, -1e9).softmax(dim=-1)
+
+    mend = {"-1e9": "torch.finfo(E.dtype).min"}
+
+    view = None
+
+    def judge(weights):
+        for dtype, seen in ((torch.float64, 3), (torch.bfloat16, 2), (torch.float16, 3)):
+            E = torch.randn(3, 4, dtype=dtype, requires_grad=True)
+            A = weights(E, torch.arange(4) >= seen)
+            assert A.dtype == dtype and (A[:, seen:] == 0).all()
+            assert torch.allclose(A[:, :seen].double(), E[:, :seen].double().softmax(-1), atol=0.01)
+            A[:, 0].sum().backward()
+            assert E.grad[:, :seen].all() and not E.grad[:, seen:].any()
+
+    def demo(weights):
+        E, hidden = torch.zeros(2, dtype=torch.float16), torch.tensor([False, True])
+        return what_happens(lambda: to_digits(weights(E, hidden)))
 
 
 # ---- masks

@@ -2,9 +2,20 @@
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from course.museum.exhibit import LUCKY, WRONG, exhibit, to_digits
-from course.museum.places import KERAS_TRANSLATOR, SUM_OF_LOSSES
+from course.museum.places import (
+    KERAS_TRANSLATOR,
+    LEFT_IN_EVAL,
+    MICRO_BATCHES,
+    PADDED_WITH_EOS,
+    PLACES_OF_PADDING,
+    SUM_OF_LOSSES,
+    TWO_SOFTMAXES,
+    TWO_STARTS,
+    WARM_UP_BY_EPOCHS,
+)
 from tutor.attention import PAD
 from tutor.proof import equal
 from tutor.transformer import Transformer, TransformerConfig
@@ -218,3 +229,232 @@ class logits_of_a_pair:
             f"T = 3, S = 3: {before.shape[1]} rows, see the future: {peeks}; "
             f"T = 3, S = 5: {logits(model, source, target).shape[1]} rows"
         )
+
+
+@exhibit(LUCKY, MICRO_BATCHES)
+class loss_in_pieces:
+    """The mean of the pieces' means is taken, so that a token in a short piece counts for more.
+
+    A batch that is too large for the memory is cut into micro-batches, and their gradients are
+    added up. Each piece divides by its own number of tokens. Divide by the number in the whole
+    batch: with equally many in each piece the two agree.
+    """
+
+    test = "the loss is that of the uncut batch, however it is cut"
+    shows = "cut into 1 and 3: 0.69"
+
+    def wrong(logits, targets, sizes):
+        pieces = zip(logits.split(sizes), targets.split(sizes), strict=True)
+        return sum(F.cross_entropy(Z, ids) for Z, ids in pieces) / len(sizes)
+
+    mend = {"(Z, ids)": '(Z, ids, reduction="sum")', "/ len(sizes)": "/ len(targets)"}
+
+    def judge(loss):
+        for sizes in ([1, 4], [2, 3, 5], [4, 1, 2]):
+            logits, targets = torch.randn(sum(sizes), 7), torch.randint(7, (sum(sizes),))
+            assert equal(loss(logits, targets, sizes), F.cross_entropy(logits, targets))
+
+    def demo(loss):
+        logits, targets = 50.0 * F.one_hot(torch.tensor([0]), 4), torch.tensor([0, 1, 2, 3])
+        logits = torch.cat([logits, torch.zeros(3, 4)])  # sure and right once, then no idea
+        cuts = ([1, 3], [2, 2], [4])
+        said = [f"cut into {' and '.join(map(str, cut))}" for cut in cuts]
+        losses = [loss(logits, targets, cut).item() for cut in cuts]
+        return ", ".join(f"{what}: {x:.2f}" for what, x in zip(said, losses, strict=True))
+
+
+@exhibit(WRONG, TWO_SOFTMAXES)
+class loss_of_outputs:
+    """A softmax stands before `F.cross_entropy`, which takes the softmax of logits itself.
+
+    Probabilities lie between 0 and 1, and as logits they hardly differ. So no answer has a loss
+    near 0, a sure mistake costs little, and its gradient vanishes. The loss does fall.
+    """
+
+    test = "sure and right costs nothing; sure and wrong costs as much as one is sure"
+    shows = "4 words, sure and right: 0.74, sure and wrong: 1.74"
+
+    def wrong(outputs, targets):
+        p = outputs.softmax(dim=-1)  # (tokens, V)
+        return F.cross_entropy(p, targets)
+
+    def mended(outputs, targets):
+        return F.cross_entropy(outputs, targets)
+
+    def judge(loss):
+        for V in (4, 7):
+            sure = 50.0 * torch.eye(V)
+            assert loss(sure, torch.arange(V)) < 1e-9
+            assert 45 < loss(sure, torch.arange(V).roll(1)) < 55
+        loss(torch.randn(5, 6), torch.tensor([0, 3, 3, 5, 1]))
+
+    def demo(loss):
+        sure = 50.0 * torch.eye(4)
+        right, wrong = (loss(sure, torch.arange(4).roll(n)).item() for n in (0, 1))
+        return f"4 words, sure and right: {right:.2f}, sure and wrong: {wrong:.2f}"
+
+
+@exhibit(WRONG, PADDED_WITH_EOS)
+class labels_of_a_batch:
+    """The end of a sentence is left out of the loss, because padding has the same id.
+
+    Many tokenizers have no token for padding, so that people pad with [EOS]. Whoever then hides all
+    that looks like padding hides the end as well, and the model never learns to stop. Hide by
+    place, not by id.
+    """
+
+    test = "each sentence keeps exactly one end, and all of its words"
+    shows = "labels [5, 6, -100, -100]"
+
+    def wrong(ids, eos):
+        return ids.masked_fill(ids == eos, -100)  # (N, T): -100 does not count
+
+    mend = {"ids == eos,": "(ids == eos).cumsum(dim=1) > 1,"}
+
+    def judge(labels):
+        for eos in (2, 9):
+            ids = torch.tensor([[5, 6, eos, eos, eos], [7, 3, 8, 4, eos]])
+            told = labels(ids, eos)
+            assert told.tolist() == [[5, 6, eos, -100, -100], [7, 3, 8, 4, eos]]
+
+    def demo(labels):
+        return f"labels {labels(torch.tensor([[5, 6, 2, 2]]), 2)[0].tolist()}"
+
+
+@exhibit(WRONG, LEFT_IN_EVAL)
+class loss_on_other_sentences:
+    """The model is put into eval mode and never back, so that it trains on without dropout.
+
+    The first validation comes after some steps, and from then on nothing is dropped. The training
+    loss falls faster, and so the mistake looks like progress. Remember the mode, and restore it.
+    """
+
+    test = "the loss has no dropout in it, and afterwards the model is in the mode it was in"
+    shows = "in training mode before: True, after: False"
+
+    def wrong(model, X, Y):
+        model.eval()
+        with torch.no_grad():
+            return F.mse_loss(model(X), Y)
+
+    def mended(model, X, Y):
+        was_training = model.training
+        model.eval()
+        with torch.no_grad():
+            loss = F.mse_loss(model(X), Y)
+        model.train(was_training)
+        return loss
+
+    def judge(validate):
+        linear = nn.Linear(8, 8)
+        model = nn.Sequential(linear, nn.Dropout(0.5))
+        for mode in (True, False):
+            X, Y = torch.randn(2, 3, 8)  # each (N, d)
+            model.train(mode)
+            assert equal(validate(model, X, Y), F.mse_loss(linear(X), Y))
+            assert model.training == mode
+
+    def demo(validate):
+        model, (X, Y) = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5)), torch.randn(2, 3, 8)
+        before = model.training
+        validate(model, X, Y)
+        return f"in training mode before: {before}, after: {model.training}"
+
+
+@exhibit(WRONG, WARM_UP_BY_EPOCHS)
+class shares_of_the_rate:
+    """The warm-up is counted in epochs where steps are meant, and it never ends.
+
+    A schedule moves when its `step` is called. Called once an epoch, with a warm-up of 4000, it
+    reaches the full learning rate after 4000 epochs, and the model hardly learns.
+    """
+
+    test = "step s has the share s / warm-up, whatever the number of batches in an epoch"
+    shows = "10 epochs of 400 steps, warm-up 4000: at the end 0.2 %"
+
+    def wrong(warm_up, epochs, batches):
+        shares = []
+        for epoch in range(epochs):
+            for _ in range(batches):
+                shares.append(min(1.0, (epoch + 1) / warm_up))
+        return shares
+
+    mend = {"(epoch + 1)": "(len(shares) + 1)"}
+
+    def judge(shares):
+        for warm_up, epochs, batches in ((5, 2, 4), (4, 3, 2)):
+            steps = range(1, epochs * batches + 1)
+            told = torch.tensor(shares(warm_up, epochs, batches))
+            assert equal(told, torch.tensor([min(1.0, s / warm_up) for s in steps]))
+
+    def demo(shares):
+        at_the_end = shares(4000, 10, 400)[-1]
+        return f"10 epochs of 400 steps, warm-up 4000: at the end {100 * at_the_end:.1f} %"
+
+
+@exhibit(LUCKY, PLACES_OF_PADDING)
+class places_of_tokens:
+    """Padding on the left is counted, so that a short sentence does not begin at place 0.
+
+    A model that writes is padded on the left, and a mask hides the padding from attention. The
+    positions know nothing of masks. Without padding, or with padding on the right, all is well.
+    """
+
+    test = "the first token of each sentence stands at 0, however much padding precedes it"
+    shows = "two of padding, then places [2, 3, 4]"
+
+    def wrong(real):
+        N, T = real.shape  # 1 for a token, 0 for padding
+        return torch.arange(T).expand(N, T)
+
+    def mended(real):
+        return (real.cumsum(dim=1) - 1).clamp(min=0)  # (N, T)
+
+    def view(places, real):  # what stands at padding is hidden from all
+        return places[real == 1]
+
+    def judge(places):
+        for lengths in ([4, 2, 3], [1, 5]):
+            T = max(lengths)
+            real = torch.tensor([[0] * (T - n) + [1] * n for n in lengths])  # (N, T)
+            told = [row[-n:].tolist() for row, n in zip(places(real), lengths, strict=True)]
+            assert told == [list(range(n)) for n in lengths]
+
+    def demo(places):
+        return (
+            f"two of padding, then places {places(torch.tensor([[0, 0, 1, 1, 1]]))[0, 2:].tolist()}"
+        )
+
+
+@exhibit(WRONG, TWO_STARTS)
+class ids_of_a_question:
+    """The template writes [BOS], and the tokenizer adds another.
+
+    A chat template puts all special tokens into the text, and a tokenizer adds its own unless it is
+    told not to. No model was trained on two starts. Most answer all the same, if not as well.
+    """
+
+    test = "the ids begin with one start, and a text without a template has one, too"
+    shows = "ids [1, 1, 7, 4]"
+
+    def wrong(text, template, encode):
+        return encode(template(text))
+
+    mend = {"(text))": "(text), False)"}
+
+    def judge(ids_of):
+        def encode(text, add_start=True):
+            words = [{"[BOS]": 1, "[USER]": 7}.get(word) or len(word) for word in text.split()]
+            return [1] * add_start + words
+
+        for text, lengths in (("a black horse", [1, 5, 5]), ("who rides", [3, 5])):
+            assert ids_of(text, "[BOS] [USER] {}".format, encode) == [1, 7, *lengths]
+            assert ids_of(text, "[BOS] {}".format, encode) == [1, *lengths]
+
+    def demo(ids_of):
+        def encode(text, add_start=True):
+            return [1] * add_start + [
+                {"[BOS]": 1, "[USER]": 7}.get(w) or len(w) for w in text.split()
+            ]
+
+        return f"ids {ids_of('look', '[BOS] [USER] {}'.format, encode)}"

@@ -140,3 +140,66 @@ SHIFTED_TWICE = "; ".join(
         thread(TRANSFORMERS, 46898, "June 2026", ", which mended it"),
     ]
 )
+
+# ---- around the model: what circulates most, read in November 2026
+
+MICRO_BATCHES = "; ".join(
+    [
+        thread("ml-explore/mlx-lm", 1413, "June 2026"),
+        thread("huggingface/blog", 2414, "October 2024", ", a report on their own trainer"),
+    ]
+)
+TWO_SOFTMAXES = "; ".join(
+    [
+        thread("bowang-lab/Transformer-GCN-QA", 32, "June 2019", ", which mended it"),
+        thread("lansinuote/Huggingface_Toturials", 6, "September 2026"),
+    ]
+)
+PADDED_WITH_EOS = thread("NVIDIA-NeMo/Megatron-Bridge", 4660, "July 2026", ", which mended it")
+LEFT_IN_EVAL = "; ".join(
+    [
+        thread("fartashf/vsepp", 4, "January 2018"),
+        thread("wkentaro/pytorch-fcn", 56, "October 2017", ", since mended"),
+    ]
+)
+WARM_UP_BY_EPOCHS = thread("coqui-ai/TTS", 1611, "May 2022")
+PLACES_OF_PADDING = "; ".join(
+    [
+        thread(TRANSFORMERS, 33095, "August 2024"),
+        thread("TransformerLensOrg/TransformerLens", 1609, "August 2026"),
+    ]
+)
+TWO_STARTS = "; ".join(
+    [
+        thread("huggingface/open-r1", 462, "March 2025"),
+        thread("ggml-org/llama.cpp", 7107, "May 2024"),
+    ]
+)
+FILL_TOO_LARGE = "; ".join(
+    [thread("NVIDIA/apex", 1105, "May 2021"), thread("facebookresearch/fairseq", 3575, "May 2021")]
+)
+PLACES_OF_SENTENCES = "; ".join(
+    [
+        thread("tanjimin/C.Origami", 42, "April 2024"),
+        thread("songyangco/GETNext", 2, "October 2022", ", which asks"),
+    ]
+)
+PLAIN_LIST = "; ".join(
+    [
+        thread("maruya24/pytorch_robotics_transformer", 3, "October 2023", ", since mended"),
+        thread(PYTORCH, 666, "February 2017", ", which asks"),
+    ]
+)
+ONE_LAYER_MANY_TIMES = "; ".join(
+    [
+        thread("zalandoresearch/pytorch-vq-vae", 2, "June 2019"),
+        thread("linkedin/Liger-Kernel", 269, "September 2024", ", which mended it"),
+    ]
+)
+LOST_TIE = thread(TRANSFORMERS, 43429, "January 2026", ", which mended it")
+DEAD_PROJECTION = "; ".join(
+    [
+        thread("helicalAI/helical", 405, "July 2026", ", which mended it"),
+        thread("speechbrain/speechbrain", 2780, "December 2024"),
+    ]
+)
