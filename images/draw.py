@@ -1216,6 +1216,51 @@ def safetensors_file():
     return p.svg()
 
 
+def shards():
+    p = Picture(
+        900, 300, "Two shards and their index",
+        "An index, a JSON file, has a line for each tensor with the name of the shard that holds it: "
+        "embedding.weight and one W_Q in shard 1, another W_Q and the last norm in shard 2. An arrow "
+        "leads to each shard. A shard is a whole safetensors file: length, header, numbers.",
+    )  # fmt: skip
+    p.text(195, 26, "model.safetensors.index.json", size=14, bold=True)
+    lines = (
+        ("embedding.weight", 1),
+        ("encoder … .W_Q", 1),
+        ("decoder … .W_Q", 2),
+        ("decoder.norm", 2),
+    )
+    for i, (name, shard) in enumerate(lines):
+        y = 48 + i * 56
+        p.box(20, y, 230, 44, name, BLUE, size=14)
+        p.box(250, y, 120, 44, f"shard {shard}", YELLOW if shard == 1 else GREY, size=14)
+        p.arrow((370, y + 22), (448, 92 if shard == 1 else 212))
+    for shard, y in ((1, 62), (2, 182)):
+        p.text(
+            450,
+            y - 14,
+            f"model-0000{shard}-of-00002.safetensors",
+            size=14,
+            anchor="start",
+            bold=True,
+        )
+        p.box(450, y, 60, 60, "n", YELLOW if shard == 1 else GREY)
+        p.box(510, y, 150, 60, "header", BLUE)
+        for k in range(2):
+            p.box(
+                660 + k * 110,
+                y,
+                110,
+                60,
+                lines[2 * shard - 2 + k][0].replace(".", "\n."),
+                WHITE,
+                size=13,
+            )
+    p.text(450, 284, "each shard is a safetensors file of its own; each tensor is in one of them", size=14,
+           italic=True)  # fmt: skip
+    return p.svg()
+
+
 def two_graphs():
     p = Picture(
         900, 330, "Two graphs and a loop",
@@ -1730,6 +1775,7 @@ PICTURES = {
         packed_rows,
         what_leaves,
         safetensors_file,
+        shards,
         two_graphs,
         nn_box,
         in_proj_rows,

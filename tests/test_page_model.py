@@ -349,3 +349,24 @@ def test_the_page_stays_usable_while_the_model_works(page):
 def test_the_numbers_of_the_search_are_ours():
     text = (MODULES / "decoding.js").read_text("utf-8")
     assert f"EXTRA = {EXTRA_TOKENS};" in text and f"ALPHA = {ALPHA};" in text
+
+
+def test_float16_is_read_bit_by_bit_as_pytorch_reads_it(page):
+    """Every pattern of 16 bits; what chapter 15 says of them."""
+    text = (MODULES / "safetensors.js").read_text("utf-8")
+    rule = text[text.index("function toFloat32") : text.index("\n}\n", text.index("toFloat32")) + 2]
+    every = "Array.from({ length: 2 ** 16 }, (_, bits) => String(toFloat32(bits)))"
+    found = page.page.evaluate(f"() => {{ {rule}; return {every}; }}")
+    ours = torch.tensor([float(number) for number in found]).half()
+    theirs = torch.arange(2**16, dtype=torch.int32).to(torch.int16).view(torch.float16)
+    assert len(found) == 2**16 and torch.equal(ours.nan_to_num(nan=0.5), theirs.nan_to_num(nan=0.5))
+    assert [float(found[bits]) for bits in (0b0_01111_1000000000, 0b1_10000_0100000000)] == [
+        1.5,
+        -2.5,
+    ]
+
+
+def test_the_softmax_that_chapter_15_shows_is_that_of_the_page():
+    chapter = Path(__file__).parents[1] / "notebooks" / "source" / "15_shipping.md"
+    [shown] = re.findall(r"^```js\n(.*?)^```", chapter.read_text("utf-8"), re.M | re.S)
+    assert shown in (MODULES / "attention.js").read_text("utf-8")
