@@ -22,6 +22,7 @@ from tutor.text.tokenizer import Tokenizer
 from tutor.training import recipes, runs
 from tutor.training.checkpoint import load_model
 from tutor.training.resume import Checkpoints
+from tutor.translator import Translation
 
 # The whole corpus would take most of the time of this test.
 SMALL = (
@@ -129,19 +130,25 @@ def test_translate_gives_a_line_for_a_line(toy):
     assert "tutor: 1 of 6 texts have more than the 39 tokens" in errors
 
 
+def plain(texts):
+    return [Translation(text, 0.0, False) for text in texts]
+
+
 @pytest.mark.parametrize(
     ("options", "wanted"),
     [([], (1, 1.4)), (["--beams", "5"], (5, 1.4)), (["--beams", "2", "--alpha", "1"], (2, 1.0))],
 )
 def test_the_search_is_the_one_asked_for(toy, monkeypatch, capsys, options, wanted):
     asked = []
-    monkeypatch.setattr(Translator, "translate", lambda self, t, *how: asked.append(how) or t)
+    monkeypatch.setattr(
+        Translator, "translations", lambda self, t, *how: asked.append(how) or plain(t)
+    )
     assert run_here(["translate", "--model", toy, *options], monkeypatch, b"one\n") == 0
     assert asked == [wanted]
 
 
 def test_the_model_reads_the_lines_and_nothing_else(toy, monkeypatch, capsys):
-    monkeypatch.setattr(Translator, "translate", lambda self, texts, *_: [repr(t) for t in texts])
+    monkeypatch.setattr(Translator, "translations", lambda self, t, *_: plain(map(repr, t)))
     text = "\ufeffone\r\n\n\ufefftwo \u2028 three".encode()  # Windows puts a BOM in front
     assert run_here(["translate", "--model", toy], monkeypatch, text) == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -191,9 +198,16 @@ def test_a_bar_moves_in_a_terminal_and_nowhere_else(toy):
 
 
 def test_a_line_stays_a_line_whatever_the_model_writes(toy, monkeypatch, capsys):
-    monkeypatch.setattr(Translator, "translate", lambda self, texts, *_: ["a\nb\r\nc"] * len(texts))
+    monkeypatch.setattr(Translator, "translations", lambda self, t, *_: plain(["a\nb\r\nc"] * 2))
     assert run_here(["translate", "--model", toy], monkeypatch, b"one\ntwo\n") == 0
     assert capsys.readouterr().out == "a b  c\na b  c\n"
+
+
+def test_lines_to_doubt_are_named(monkeypatch, capsys):
+    text = b"A dog is running on the beach.\n\nThe parliament rejected the amendment.\n"
+    assert run_here(["translate"], monkeypatch, text) == 0
+    [told] = capsys.readouterr().err.splitlines()
+    assert "do not trust" in told and told.endswith(": line 3")
 
 
 def test_text_that_is_not_utf8_is_refused(toy, monkeypatch, capsys):

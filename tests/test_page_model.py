@@ -30,6 +30,7 @@ from tutor.text.normalize import APOSTROPHES, INVISIBLE, QUOTES, as_sentence, as
 from tutor.transformer import Transformer, TransformerConfig
 from tutor.translator import Translator
 from tutor.views import AttentionView, BeamView, JourneyView
+from tutor.views.base import DOUBT
 
 MODULES = Path(page_package.__file__).parent
 SMALL = Path(small.__file__).with_name("seed0")
@@ -216,6 +217,13 @@ def test_a_record_is_what_python_records(page, translator):
     assert (facts["read"], facts["translation"]) == (record.inputs, record.translation)
     A = torch.cat([X.flatten() for kind in facts["shapes"] for X in record.attention[kind]])
     torch.testing.assert_close(torch.tensor(names["weights"]), A, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("text", [TEXT, "Hello, how are you?", "Dzień dobry, jak się pan miewa?"])
+def test_a_page_doubts_what_python_doubts(page, translator, text):
+    [wanted] = translator.translations([text])
+    assert page.ask("begin", text)["message"] == (DOUBT if wanted.doubted else "")
+    assert wanted.doubted == (text != TEXT)
 
 
 def test_a_search_is_drawn_as_python_draws_it(page, translator, captions):

@@ -17,7 +17,8 @@ class Recording(NamedTuple):
     a dict from kind to a list with one matrix a layer, "encoder" (h, S, S), "decoder" (h, T, T)
     and "cross" (h, T, S). Row t of the last two belongs to the step that wrote target[t]. What was
     read at that step is the token before it, so the columns of "decoder" are `inputs`. A fourth
-    kind may be there, "length" (h, T, S): see `shares_of_length`.
+    kind may be there, "length" (h, T, S): see `shares_of_length`. doubted: whether the text was
+    stranger than what the model was trained on.
     """
 
     text: str
@@ -25,6 +26,7 @@ class Recording(NamedTuple):
     source: list[str]
     target: list[str]
     attention: dict
+    doubted: bool = False
 
     @property
     def inputs(self):

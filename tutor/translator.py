@@ -2,18 +2,44 @@
 
 import warnings
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import torch
 from torch.nn import functional as F
 
-from tutor.decoding import ALPHA, Hypothesis, beam_search, greedy, most_probable, write
+from tutor.decoding import (
+    ALPHA,
+    Hypothesis,
+    beam_search,
+    greedy,
+    length_penalty,
+    most_probable,
+    write,
+)
 from tutor.record import Recording, record_attention, shares_of_length, value_lengths
 from tutor.text.batches import pad
 from tutor.text.normalize import as_sentence, as_typed, normalize
 from tutor.text.tokenizer import EOS
-from tutor.training.checkpoint import check_sizes_agree, load_model, reads_sentences, save_model
+from tutor.training.checkpoint import (
+    MANNER,
+    check_sizes_agree,
+    load_model,
+    read_manner,
+    save_model,
+)
 
 MAX_BATCH_SENTENCES = 256  # sentences that are translated at a time
+
+
+class Translation(NamedTuple):
+    """A translation, and how strange its source was to the model (`Translator.strangeness`).
+
+    doubted: whether it was stranger than what the model was trained on, or did not end by itself.
+    """
+
+    text: str
+    strangeness: float
+    doubted: bool
 
 
 class Translator:
@@ -22,14 +48,16 @@ class Translator:
     sentences: whether it was trained on written sentences, so that texts in capitals, in small
     letters or without a final stop are read as such, and translated in their own manner
     (`tutor.text.normalize.as_sentence`).
+    doubted_above: the strangeness above which a translation is doubted; None: none ever is.
     Raises ValueError if the tokenizer's size is not the model's vocab_size.
     """
 
-    def __init__(self, model, tokenizer, sentences=False):
+    def __init__(self, model, tokenizer, sentences=False, doubted_above=None):
         check_sizes_agree(model.config, tokenizer, "the tokenizer")
         self.model = model
         self.tokenizer = tokenizer
         self.sentences = sentences
+        self.doubted_above = doubted_above
 
     def translate(self, texts, beams=1, alpha=ALPHA, n_best=1):
         """Translate a list of str; returns a list of str in the same order.
@@ -44,6 +72,43 @@ class Translator:
         """
         texts = list(map(normalize, check_texts(texts)))
         ids = self.encode(texts)
+        found = self._search(texts, ids, beams, alpha, n_best)
+        written = [
+            [(self.decode(text, h.ids), h.score) for h in each]
+            for text, each in zip(texts, found, strict=True)
+        ]
+        return [best for [(best, _)] in written] if n_best == 1 else written
+
+    def translations(self, texts, beams=1, alpha=ALPHA):
+        """Translate as `translate` does, and say of each what to think of it: Translations."""
+        texts = list(map(normalize, check_texts(texts)))
+        ids = self.encode(texts)
+        translations = []
+        for text, source, [best] in zip(
+            texts, ids, self._search(texts, ids, beams, alpha, n_best=1), strict=True
+        ):
+            length = len(best.ids) + best.finished  # [EOS] counts
+            log_p = best.score * (length_penalty(length, alpha) if beams > 1 else 1)
+            strange = self.strangeness(text, len(source), length, log_p)
+            doubted = self.doubts(strange, best.finished)
+            translations.append(Translation(self.decode(text, best.ids), strange, doubted))
+        return translations
+
+    def strangeness(self, text, read, written, log_p):
+        """How strange a text was: nats a token written, times tokens read for each of its words.
+
+        Both are large where the model does not know what to say, and where it does not know the
+        words. read, written: numbers of tokens, [EOS] included; log_p: of all that were written.
+        """
+        words = len(normalize(text).split())
+        return -log_p / written * read / words if words else 0.0
+
+    def doubts(self, strangeness, finished=True):
+        above = self.doubted_above
+        return above is not None and (strangeness > above or not finished)
+
+    def _search(self, texts, ids, beams, alpha, n_best):
+        """Lists of Hypothesis, the best first, of normalized texts and their ids."""
         order = [i for i, text in enumerate(texts) if text]
         order.sort(key=lambda i: len(ids[i]))  # like lengths together: little padding
         found = [[Hypothesis([], 0.0, True)]] * len(texts)
@@ -60,13 +125,9 @@ class Translator:
             warnings.warn(
                 f"{len(cut)} of {len(texts)} translations did not end by themselves and were cut; "
                 f"the first is that of {texts[cut[0]][:30]!r}.",
-                stacklevel=2,
+                stacklevel=3,
             )
-        written = [
-            [(self.decode(text, h.ids), h.score) for h in each]
-            for text, each in zip(texts, found, strict=True)
-        ]
-        return [best for [(best, _)] in written] if n_best == 1 else written
+        return found
 
     def record(self, text):
         """Translate one str greedily, with all attention matrices: returns a Recording.
@@ -103,12 +164,14 @@ class Translator:
             lengths = value_lengths(self.model, self.model.encode(source_ids))[:, 0]  # (L, h, S)
         matrices["length"] = list(map(shares_of_length, matrices["cross"], lengths))
         target = written.ids + [EOS] * written.finished
+        strange = self.strangeness(text, len(source), len(target), written.score)
         return Recording(
             text,
             self.decode(text, written.ids),
             self.tokenizer.readable(source),
             self.tokenizer.readable(target),
             matrices,
+            self.doubts(strange),
         )
 
     @property
@@ -139,13 +202,14 @@ class Translator:
     def save(self, folder, card=None, dtype=torch.float32, training=None):
         """Write the model folder; see `tutor.training.checkpoint.save_model`."""
         save_model(
-            folder, self.model, self.tokenizer, card, dtype, training, sentences=self.sentences
-        )
+            folder, self.model, self.tokenizer, card, dtype, training,
+            manner={name: getattr(self, name) for name in MANNER},
+        )  # fmt: skip
 
     @classmethod
     def load(cls, folder):
         """Read a model folder; see `tutor.training.checkpoint.load_model`."""
-        return cls(*load_model(folder), reads_sentences(folder))
+        return cls(*load_model(folder), **read_manner(folder))
 
 
 def check_texts(texts):

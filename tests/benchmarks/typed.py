@@ -4,13 +4,16 @@
 
 The captions of a split as they are and as they are typed in a hurry, then fragments and negated
 sentences of the built-in grammar, of which nothing stands in the training. BLEU is that of
-lower-cased Moses tokens, greedy, final stops left out. The last line is one JSON object.
+lower-cased Moses tokens, greedy, final stops left out. Then what the door makes alike, the share
+that is translated alike to the letter; and how many of the captions are doubted, and of 200 texts
+that are none (others.json). The last line is one JSON object.
 """
 
 import argparse
 import json
 import os
 import random
+import unicodedata
 from pathlib import Path
 
 from course.making.typed import fragments, is_negated, misspell
@@ -21,7 +24,8 @@ from tutor.text.multi30k import load_multi30k
 from tutor.transformer import count_parameters
 from tutor.translator import Translator
 
-FRAGMENTS, NEGATIONS = 200, 100
+FRAGMENTS, NEGATIONS, ALIKE = 200, 100, 200
+OTHERS = json.loads(Path(__file__).with_name("others.json").read_text(encoding="utf-8"))
 
 
 def typed(captions):
@@ -34,6 +38,29 @@ def typed(captions):
         "transposed": [misspell(text, "transposed", rng) for text in captions],
         "missing_letter": [misspell(text, "missing", rng) for text in captions],
     }
+
+
+def alike(text):
+    """What the door makes the same of as of `text`."""
+    return [
+        unicodedata.normalize("NFD", text),
+        "\ufeff" + text,
+        f" {text}\u00a0",
+        text.replace(" ", "  "),
+        text.replace("'", "\u2019").replace('"', "\u201c"),
+    ]
+
+
+def equal_share(translator, texts):
+    """The share of variants that are translated to the letter as their text is."""
+    written = translator.translate([v for text in texts for v in (text, *alike(text))])
+    each = 1 + len(alike(""))
+    groups = [written[i : i + each] for i in range(0, len(written), each)]
+    return sum(one == first for first, *rest in groups for one in rest) / len(texts) / (each - 1)
+
+
+def doubted_share(translator, texts):
+    return sum(each.doubted for each in translator.translations(texts)) / len(texts)
 
 
 def without_stop(texts):
@@ -68,6 +95,11 @@ def main():
         wrong = []
         result[name] = round(right(translator, pairs, wrong), 3)
         print(*wrong[:12], sep="\n")
+    result["spaces_equal"] = round(equal_share(translator, captions[:ALIKE]), 3)
+    result["doubted_captions"] = round(doubted_share(translator, captions), 3)
+    others = {kind: doubted_share(translator, texts) for kind, texts in OTHERS.items()}
+    result["doubted_others"] = round(sum(others.values()) / len(others), 3)
+    result |= {f"doubted_{kind}": round(share, 3) for kind, share in others.items()}
     result["parameters"] = count_parameters(translator.model)
     sizes = [os.path.getsize(args.model / name) for name in os.listdir(args.model)]
     result["megabytes"] = round(sum(sizes) / 1e6, 2)

@@ -174,7 +174,7 @@ def train_into(folder, args):
         try:
             save_model(
                 folder, model, tokenizer, dtype=torch.float16, training=training,
-                history=to_csv(history), sentences=sentences,
+                history=to_csv(history), manner={"sentences": sentences},
             )  # fmt: skip
         except OSError as error:
             kept = checkpoints.steps()

@@ -7,6 +7,8 @@ from tqdm import tqdm
 
 from tutor.commands.common import CHUNK, load_together, need_output, read_lines, say
 
+UNLIKE = "do not trust what is unlike the texts that the model was trained on: "
+
 
 def run_translate(args):
     if sys.stdin is None:
@@ -16,11 +18,15 @@ def run_translate(args):
     by_hand = sys.stdin.isatty()
     if by_hand:
         say("type a sentence and press Enter; end with Ctrl-D (Windows: Ctrl-Z, Enter)")
-    lines = read_lines(sys.stdin.buffer)
+    lines, done = read_lines(sys.stdin.buffer), 0
     with tqdm(unit="line", desc="translated", disable=by_hand or not sys.stderr.isatty()) as bar:
         while chunk := list(itertools.islice(lines, 1 if by_hand else CHUNK)):
-            for text in translator.translate(chunk, args.beams, args.alpha):
+            written = translator.translations(chunk, args.beams, args.alpha)
+            for translation in written:
                 # A model may write a line end; a line must stay a line.
-                print(text.replace("\r", " ").replace("\n", " "))
+                print(translation.text.replace("\r", " ").replace("\n", " "))
             sys.stdout.flush()
+            if strange := [str(n) for n, each in enumerate(written, done + 1) if each.doubted]:
+                say(f"{UNLIKE}line {', '.join(strange)}")
+            done += len(chunk)
             bar.update(len(chunk))

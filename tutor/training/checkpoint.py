@@ -26,7 +26,8 @@ from tokenizers.pre_tokenizers import ByteLevel
 from tutor.text.tokenizer import SPECIAL, Tokenizer
 from tutor.transformer import Transformer, TransformerConfig
 
-FORMAT_VERSION, SENTENCES = 1, "sentences"
+FORMAT_VERSION = 1
+MANNER = ("sentences", "doubted_above")  # how a Translator reads texts
 WEIGHTS, CONFIG, TOKENIZER, CARD, TRAINING, HISTORY = FILES = (
     "model.safetensors", "config.json", "tokenizer.json", "card.md", "training.json", "history.csv",
 )  # fmt: skip
@@ -40,14 +41,14 @@ NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", None)}
 
 def save_model(
     folder, model, tokenizer, card=None, dtype=torch.float32, training=None, history=None,
-    sentences=False,
+    manner=None,
 ):  # fmt: skip
     """Write a Transformer and its Tokenizer into `folder`, all or nothing.
 
     card: str, the text of card.md. dtype: torch.float32, or torch.float16 for half the size.
-    training: a dict that goes into training.json. history: str, the text of history.csv. sentences:
-    whether the model was trained on written sentences (`Translator`). A model folder that is
-    already there is replaced as a whole; if anything fails, it stays as it was.
+    training: a dict that goes into training.json. history: str, the text of history.csv. manner: a
+    dict of how texts are read, see `read_manner`. A model folder that is already there is replaced
+    as a whole; if anything fails, it stays as it was.
     Raises ValueError for weights that are not finite, a tokenizer of another size, or a folder that
     holds anything else than a model; OSError where the folder cannot be written.
     """
@@ -68,7 +69,8 @@ def save_model(
     with replaced(folder) as new:
         # Through bytes, because then a full disk is an OSError like everywhere else.
         (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
-        about = {"format_version": FORMAT_VERSION} | ({SENTENCES: True} if sentences else {})
+        about = {"format_version": FORMAT_VERSION}
+        about |= {name: value for name, value in (manner or {}).items() if value}
         write_json(new / CONFIG, about | asdict(model.config))
         tokenizer.save(new / TOKENIZER)
         if card is not None:
@@ -296,7 +298,8 @@ def read_config(path):
     values = read_json(path, MAX_CONFIG)
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold one JSON object with the fields of TransformerConfig.")
-    values.pop(SENTENCES, None)
+    for name in MANNER:
+        values.pop(name, None)
     version = values.pop("format_version", None)
     if version != FORMAT_VERSION:
         raise ValueError(
@@ -321,9 +324,15 @@ def read_config(path):
     return config
 
 
-def reads_sentences(folder):
-    """Whether a model folder says that its model was trained on written sentences."""
-    return read_json(Path(folder).expanduser() / CONFIG, MAX_CONFIG).get(SENTENCES) is True
+def read_manner(folder):
+    """How the Translator of a model folder reads texts: its arguments of these names, a dict."""
+    values = read_json(Path(folder).expanduser() / CONFIG, MAX_CONFIG)
+    above = values.get("doubted_above")
+    if above is not None and (isinstance(above, bool) or not isinstance(above, int | float)):
+        raise ValueError(
+            f"{folder}/{CONFIG} has doubted_above {brief(repr(above))}: it must be a number."
+        )
+    return {"sentences": values.get("sentences") is True, "doubted_above": above}
 
 
 def check_sizes_agree(config, tokenizer, where):

@@ -6,7 +6,7 @@ from matplotlib.patches import Rectangle
 from traitlets import Bool, Bytes, Dict, Int, Unicode, observe, validate
 
 from tutor.figures import in_words
-from tutor.views.base import READERS, Table, View, asked, script
+from tutor.views.base import DOUBT, READERS, Table, View, asked, script
 
 KIND_TITLES = {
     "encoder": "encoder attention",
@@ -183,7 +183,7 @@ def _doubts(recording):
     tokens = [token for token in recording.source if token not in ("[EOS]", "[PAD]")]
     unknown = [token for token in tokens if token == "[UNK]" or "\ufffd" in token]
     if not unknown or 3 * len(unknown) < len(tokens):
-        return []
+        return [DOUBT] if recording.doubted else []
     return [
         f"{len(unknown)} of its {len(tokens)} tokens are unknown characters: the model has hardly "
         "seen such text, and its translation means nothing."

@@ -10,7 +10,7 @@ from tutor.decoding import most_probable, write
 from tutor.text.normalize import normalize
 from tutor.text.tokenizer import BOS, EOS, SPECIAL, UNK
 from tutor.trace import check_scales, heads_of, scaled, sub_layers, trace
-from tutor.views.base import READERS, Table, View, read_file, script
+from tutor.views.base import DOUBT, READERS, Table, View, read_file, script
 from tutor.views.journey_still import as_share, draw_journey, in_words
 
 TOP = 12  # the most probable tokens that the page gets for each step
@@ -112,6 +112,8 @@ class JourneyView(View):
         strange = [token for token in tokens if token == SPECIAL[UNK] or "\ufffd" in token]
         if 2 * len(strange) > len(source) - 1:  # without [EOS]
             messages.append("The model never learned to read most of these characters.")
+        elif not len(written) and not scales and self._is_doubted(text, source, target):
+            messages.append(DOUBT)
         if target[-1] != EOS:
             messages.append(
                 f"The translation did not end by itself and was cut after {len(target)} tokens."
@@ -142,6 +144,12 @@ class JourneyView(View):
             },
             **self._probabilities(),
         }
+
+    def _is_doubted(self, text, source, target):
+        log_p = self._numbers["logits"][:, EOS:].log_softmax(dim=-1)  # (T, never the first three)
+        total = log_p[range(len(target)), [i - EOS for i in target]].sum().item()
+        strange = self.translator.strangeness(text, len(source), len(target), total)
+        return self.translator.doubts(strange)
 
     def _norms(self, name):
         """The lengths of the vectors that are called so, to four decimals, as lists."""

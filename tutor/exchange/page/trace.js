@@ -52,6 +52,10 @@ export function scaleTensors(tensors, config, scales) {
   return scaled;
 }
 
+const DOUBT =
+  "The model was trained on captions of photographs, and this is unlike all of them: do not " +
+  "trust its translation.";
+
 /** The length of each row of X (T, n). */
 const rowLengths = (X) => Array.from({ length: X.shape[0] }, (_, t) => Math.hypot(...row(X, t)));
 
@@ -64,13 +68,17 @@ export class Trace {
     this.model = new Transformer(config, scaleTensors(tensors, config, scales));
     const { ids, warnings } = translator.encode([text]);
     const [source] = ids;
-    const target = this.write(source, written);
+    const { target, score } = this.write(source, written);
     const read = [BOS, ...target.slice(0, -1)];
     this.run(source, read);
     const tokens = tokenizer.readable(source);
     const strange = tokens.filter((token) => token === SPECIAL[UNK] || token.includes("\ufffd"));
     if (2 * strange.length > source.length - 1)
       warnings.push("The model never learned to read most of these characters.");
+    else if (!written.length && !Object.keys(scales).length) {
+      const strangeness = translator.strangeness(text, source.length, target.length, score);
+      if (translator.doubts(strangeness)) warnings.push(DOUBT);
+    }
     if (target.at(-1) !== EOS)
       warnings.push(
         `The translation did not end by itself and was cut after ${target.length} tokens.`,
@@ -93,7 +101,7 @@ export class Trace {
     };
   }
 
-  /** The tokens of a translation that begins with `written`, [EOS] included. */
+  /** A translation that begins with `written`: its ids, [EOS] included, and its log-probability. */
   write(source, written) {
     const { vocab_size } = this.model.config;
     for (const id of written)
@@ -101,8 +109,8 @@ export class Trace {
         throw new Error(`Ids must be a list of whole numbers from ${EOS} to ${vocab_size - 1}.`);
     const choose = (logits, t) =>
       t < written.length ? { id: written[t], step: 0 } : mostProbable(logits, 1)[0];
-    const { ids, finished } = write(this.model, source, choose);
-    return finished ? [...ids, EOS] : ids;
+    const { ids, score, finished } = write(this.model, source, choose);
+    return { target: finished ? [...ids, EOS] : ids, score };
   }
 
   /** One forward pass over source (S) and tokens read (T), in which every part is listened to. */

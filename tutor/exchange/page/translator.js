@@ -15,6 +15,7 @@ export class Translator {
   constructor({ config, tokenizer, weights }) {
     this.tensors = readSafetensors(weights);
     this.sentences = config.sentences === true;
+    this.doubted_above = config.doubted_above ?? null;
     this.model = new Transformer(config, this.tensors);
     this.tokenizer = new Tokenizer(tokenizer);
   }
@@ -44,6 +45,16 @@ export class Translator {
   decode(text, ids) {
     const translation = this.tokenizer.decode(ids);
     return this.sentences ? asTyped(normalize(text), translation) : translation;
+  }
+
+  /** How strange a text was: nats a token written, times tokens read for each of its words. */
+  strangeness(text, read, written, log_p) {
+    const words = normalize(text).split(" ").filter(Boolean).length;
+    return words ? ((-log_p / written) * read) / words : 0;
+  }
+
+  doubts(strangeness) {
+    return this.doubted_above !== null && strangeness > this.doubted_above;
   }
 
   /** Translate a list of texts: {found, warnings}, `found` being [{text, score, finished}] of each.
