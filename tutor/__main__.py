@@ -39,7 +39,8 @@ is left of them becomes a number of steps. The same steps, seed and machine give
 With --data the pairs of two text files, of any two languages, take the corpus's place: each line of
 the one is the translation of the same line of the other. With --more such pairs belong to the
 training besides: sentences of your own, or translations that a trained model wrote. The tokenizer
-is learned from the corpus or from --data alone.
+is learned from the corpus or from --data alone. With --start the training goes on from the weights
+of a trained model, at half of the rates, and takes its sizes and its tokenizer.
 
 Until the model is written, FOLDER.training beside it holds checkpoints. Killed at any moment, the
 same command with --resume goes on from the last one and ends with the same model. Ctrl-C stops
@@ -57,6 +58,7 @@ examples:
 """
 TRANSLATE = """\
 Translate standard input to standard output, one sentence a line, in UTF-8. Empty lines stay empty.
+Lines that are unlike what the model was trained on are named on standard error.
 
 examples:
   echo "A dog runs on the beach." | python -m tutor translate
