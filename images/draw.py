@@ -1164,13 +1164,13 @@ def what_leaves():
     p = Picture(
         900, 275, "What must leave together",
         "Five boxes that travel in one folder, each with what happens without it. Weights: nothing "
-        "runs. Configuration: heads of another number, and nothing complains. Tokenizer: every id "
+        "runs. Configuration: a wrong number of heads still fits. Tokenizer: every id "
         "is another piece. Decoding settings: it does not know when to stop. Card: nobody knows "
         "what it cannot do.",
     )  # fmt: skip
     parts = [
         ("weights", "names, shapes,\nnumbers", "nothing runs"),
-        ("configuration", "heads, layers,\nnorm, positions", "another number\nof heads fits too"),
+        ("configuration", "heads, layers,\nnorm, positions", "a wrong number of\nheads still fits"),
         ("tokenizer", "pieces and\ntheir ids", "ids mean\nother pieces"),
         ("decoding settings", "begin, end, limits,\nbeams, alpha", "it cannot\nstop"),
         ("card", "data, quality,\nlimits", "nobody knows\nwhat it cannot do"),
