@@ -16,7 +16,7 @@ from torch import nn
 import tutor
 from course import museum
 from course.museum import lazy, places
-from course.museum.exhibit import Page
+from course.museum.exhibit import Page, moving_rows
 from tutor import modern
 
 ALL = list(museum.EXHIBITS.values())
@@ -294,6 +294,19 @@ def token_loss(logits, targets):
     return F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=0)
 
 
+def test_a_table_that_refuses_ids_by_another_exception_is_right():
+    museum.EXHIBITS["look_up_words"].check(F.embedding)
+
+
+@pytest.mark.parametrize("shape", [(4, 8), (2, 4, 8), (2, 3, 4, 8)])
+def test_rows_that_move_are_seen_behind_a_layer_norm(shape):
+    def read(X):
+        X = layer_norm(X)
+        return X.cumsum(dim=-2)  # row t reads the rows up to t
+
+    assert moving_rows(read, torch.randn(shape).double(), 1) == [1, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("task", "right"),
     [
@@ -503,9 +516,11 @@ def test_a_mistake_in_the_open_would_be_seen():
         in_the_open(museum.as_html(exhibit).replace("<details>", "<details open>", 1))
 
 
-def test_the_page_names_every_exhibit():
+def test_the_page_says_how_every_exhibit_is_named():
     source = TEXT.read_text(encoding="utf-8")
-    assert [e.name for e in ALL if not re.search(rf'["`]{e.name}["`]', source)] == []
+    (many, listed), *others = re.findall(r"All (\d+) names are in `([^`]+)`", source)
+    names = eval(listed, {"museum": museum})
+    assert not others and names == [e.name for e in ALL] and int(many) == len(ALL)
 
 
 def test_show_displays_code_test_and_mend(displayed):

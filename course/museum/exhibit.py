@@ -300,11 +300,14 @@ def what_happens(call):
 
 
 def moving_rows(run, X, t):
-    """The rows of run(X), (..., T, d), that change when row t of X, (..., T, d), does."""
+    """The rows of run(X), (..., T, d), that change when row t of X, (..., T, d), does.
+
+    Random numbers are added to the row: a LayerNorm would remove a constant.
+    """
     changed = X.clone()
-    changed[..., t, :] += 1.0
-    moved = (run(changed) - run(X)).abs() > 1e-9  # (..., T, d)
-    return moved.any(dim=-1).flatten(0, -2).any(dim=0).nonzero().flatten().tolist()  # T at most
+    changed[..., t, :] += torch.randn_like(X[..., t, :])
+    moved = ((run(changed) - run(X)).abs() > 1e-9).any(dim=-1)  # (..., T)
+    return moved.reshape(-1, moved.shape[-1]).any(dim=0).nonzero().flatten().tolist()  # T at most
 
 
 def to_digits(numbers, digits=2):

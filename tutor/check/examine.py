@@ -35,6 +35,7 @@ from tutor.check.reasons import reason
 
 CASES_SEED, HIDDEN_SEED = 20, 1706
 LEAST_WORDS = 12  # that an explanation has at least
+DRAWS, SECONDS_OF_DRAWS = 12, 0.1  # how often a test that draws sees what is right, and how long
 CRASHED = ""  # how a test fails a function by another exception than its own
 # What equals its like alone; other objects in a known mistake may stand for many values.
 DATA = (int, float, complex, str, bytes, dict, set, Fraction, Decimal)
@@ -228,10 +229,14 @@ def look_at_test(exercise, answer, seed, run):
         names = []
 
     def use(answer, function, *others):
-        torch.manual_seed(seed)
-        calls, verdict = [], None
+        draws = DRAWS if function in exercise.twins.values() else 1
+        calls, verdict, start = [], None, time.monotonic()
         try:
-            verdict = answer(disguised(function, calls), *others)
+            for other in range(draws):  # what is right must not fail by an unlucky draw
+                torch.manual_seed(seed + other)
+                verdict = answer(disguised(function, calls), *others)
+                if verdict is False or time.monotonic() - start > SECONDS_OF_DRAWS:
+                    break
         except AssertionError:
             if calls:
                 raise
@@ -308,7 +313,10 @@ def misjudged(exercise, failed):
         if slipped and not caught:
             return "Your test is turned over: it fails what is right and passes what is wrong."
         if not slipped:
-            return f"Your test fails whatever it is given, also what is right. {where}"
+            return (
+                f"Your test fails whatever it is given, also what is right. {where} Print both "
+                "sides of the comparison: NaN, for example, equals nothing, not even NaN."
+            )
         return f"Your test fails what is right. {where} And it passes a function that {slipped[0]}."
     if refused:
         return (
