@@ -97,13 +97,13 @@ class Picture:
 
 def course_map():
     p = Picture(
-        900, 360, "Map of the course",
+        900, 430, "Map of the course",
         "Five columns of chapters, read from top to bottom and from left to right; an arrow leads "
         "from each chapter to the next. Attention: 01 embedding table, 02 single head, 03 many "
         "heads. The model: 04 encoder, 05 what each part is for, 06 decoder. A translator: 07 text to batches, 08 training, "
         "09 decoding. Looking inside: 10 reading attention, 11 heads off, 12 nn.Transformer, 13 "
         "museum of bugs. Out into the world: 14 what it costs, 15 shipping, 16 a language model, 17 "
-        "since 2017.",
+        "since 2017, 18 learning from context.",
     )  # fmt: skip
     groups = [
         ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
@@ -112,7 +112,7 @@ def course_map():
         ("Looking inside", ["10 Reading attention", "11 Heads off", "12 nn.Transformer",
                             "13 Museum of bugs"]),
         ("Out into the world", ["14 What it costs", "15 Shipping", "16 Language model",
-                                "17 Since 2017"]),
+                                "17 Since 2017", "18 From context"]),
     ]  # fmt: skip
     step, width, height = 176, 152, 44
     for i, (name, chapters) in enumerate(groups):
@@ -1099,6 +1099,88 @@ def decoder_layer():
     return p.svg()
 
 
+def next_word():
+    p = Picture(
+        900, 220, "What a language model does",
+        "A circle. The text, A fox is swimming in a, goes into the language model. It gives each "
+        "possible next word a probability: river much, lake less, street hardly any. One word is "
+        "drawn, and goes back to the end of the text.",
+    )  # fmt: skip
+    p.box(20, 60, 250, 50, "A fox is swimming in a", GREY)
+    p.arrow((270, 85), (318, 85))
+    p.box(320, 55, 160, 60, "language model")
+    p.arrow((480, 85), (528, 85))
+    for y, word, width in ((40, "river", 110), (85, "lake", 70), (130, "street", 6)):
+        p.text(590, y, word, anchor="end")
+        p.box(602, y - 14, width, 28, "", YELLOW)
+    p.text(620, 166, "probabilities of the next word", size=13)
+    p.arrow((730, 85), (768, 85))
+    p.box(770, 60, 110, 50, "draw one", WHITE)
+    p.arrow((825, 110), (825, 196), (145, 196), (145, 112))
+    p.text(400, 184, "and append it", size=13, italic=True)
+    return p.svg()
+
+
+def prompt():
+    p = Picture(
+        900, 230, "A prompt, and what follows",
+        "Two texts in a row each. First some examples, m 13, c 4, k 9, and a new case, m; what "
+        "follows is 13. Second an English sentence and an equals sign; what follows is French. The "
+        "prompt is read at once, which is called prefill; what follows is written token by token, "
+        "which is called decode.",
+    )  # fmt: skip
+    left, middle, wide = 130, 560, 420
+    for y, name, given, follows in (
+        (34, "examples", "m 13    c 4    k 9    m", "13"),
+        (94, "translation", "A dog is sleeping .  =", "Un chien dort ."),
+    ):
+        p.text(20, y + 22, name, anchor="start", bold=True)
+        p.box(left, y, wide, 44, given, GREY)
+        p.arrow((left + wide, y + 22), (middle + 18, y + 22))
+        p.box(middle + 20, y, 290, 44, follows, YELLOW)
+    for x, width, words in ((left, wide, "the prompt: read at once (prefill)"),
+                            (middle + 20, 290, "written token by token (decode)")):  # fmt: skip
+        p.parts.append(
+            f'<path d="M{x} 152 v10 h{width} v-10" fill="none" stroke="{LINE}" stroke-width="1.8"/>'
+        )
+        p.text(x + width / 2, 184, words, italic=True)
+    return p.svg()
+
+
+def induction():
+    p = Picture(
+        900, 336, "A previous-token head and an induction head",
+        "Three rows of the tokens m, 13, c, 4, m. From the lowest to the middle row each token looks "
+        "one place back: layer 0, the previous-token head. The place of 13 now notes that m stood "
+        "before it. From the middle to the upper row the last m looks at the place that has noted m, "
+        "and copies 13: layer 1, the induction head.",
+    )  # fmt: skip
+    tokens = ("m", "13", "c", "4", "m")
+    at = [240 + 132 * t for t in range(5)]
+    for t, (x, token) in enumerate(zip(at, tokens, strict=True)):
+        p.box(x, 270, 100, 44, token, GREY)
+        before = f"before me: {tokens[t - 1]}" if t else "before me: –"
+        p.box(x, 140, 100, 54, f"{token}\n{before}", YELLOW if t == 1 else BLUE, size=13)
+        if t:
+            p.arrow((at[t - 1] + 50, 270), (x + 50, 196))
+    p.box(at[4], 20, 100, 44, "13", YELLOW)
+    p.arrow((at[1] + 50, 140), (at[1] + 50, 42), (at[4] - 2, 42))
+    p.text(
+        (at[1] + at[4]) / 2 + 40,
+        26,
+        "who has my token, m, before it? copy it",
+        size=13,
+        italic=True,
+    )
+    p.arrow((at[4] + 50, 140), (at[4] + 50, 66))
+    p.text(20, 292, "tokens", anchor="start", bold=True)
+    p.text(20, 228, "layer 0:", anchor="start", size=14, bold=True)
+    p.text(20, 246, "previous-token head", anchor="start", size=13)
+    p.text(20, 92, "layer 1:", anchor="start", size=14, bold=True)
+    p.text(20, 110, "induction head", anchor="start", size=13)
+    return p.svg()
+
+
 def decoder_alone():
     p = Picture(
         900, 372, "From the decoder to a language model",
@@ -1771,6 +1853,9 @@ PICTURES = {
         may_move,
         cross_attention,
         decoder_layer,
+        next_word,
+        prompt,
+        induction,
         decoder_alone,
         packed_rows,
         what_leaves,

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from house_rules import NOTEBOOKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_twins import random_ids
@@ -19,6 +20,7 @@ from tutor.text.batches import make_batch
 from tutor.text.packing import fill_rows, pack
 from tutor.text.tokenizer import BOS, EOS
 from tutor.text.truth import generate_english
+from tutor.training import Recipe
 
 SEEDS = st.integers(0, 10_000)
 DOCUMENTS = st.lists(st.lists(st.integers(4, 11), max_size=6), min_size=1, max_size=7)
@@ -199,6 +201,24 @@ def test_the_rivals_have_as_many_parameters_and_their_gains_are_those_of_the_run
     ):
         ours, theirs = (bleu[name, seed] for name in translation.SYSTEMS)
         assert low < gain < high and gain == pytest.approx(ours - theirs, abs=0.01)
+
+
+def test_the_samples_are_those_of_the_model_on_the_page():
+    (page,) = (NOTEBOOKS / "source").glob("*_a_language_model.md")
+    text = page.read_text(encoding="utf-8")
+    sizes = ", ".join(f"{name}={size}" for name, size in samples.SIZES.items())
+    assert f"sizes = dict({sizes})" in text
+    assert "Recipe(steps=700, max_tokens=1024, smoothing=0.0, seed=SEED)" in text
+    assert samples.RECIPE == Recipe(steps=700, max_tokens=1024, smoothing=0.0)
+
+
+def test_the_trainings_in_context_are_ten_of_each_size():
+    runs = language.load("in_context")["runs"]
+    assert [(run["layers"], run["seed"]) for run in runs] == [
+        (layers, seed) for layers in in_context.LAYERS for seed in in_context.IN_CONTEXT_SEEDS
+    ]
+    for run in runs:
+        assert (run["accuracy"] < 0.35) if run["layers"] == 1 else (run["accuracy"] > 0.95)
 
 
 def test_what_samples_are_measured_by():

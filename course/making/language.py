@@ -29,7 +29,8 @@ def in_context_results():
             if seed == 0:
                 weights = {key: W.half() for key, W in model.state_dict().items()}
                 save_file(weights, LANGUAGE_FOLDER / f"in_context_{layers}.safetensors")
-    return note("in_context", runs)
+    longer = [in_context.longer(seed) for seed in in_context.LONGER_SEEDS]
+    return note("in_context", runs) | {"longer": longer}
 
 
 def translation_results():

@@ -10,6 +10,7 @@ from tutor.figures.bars import (
     paired_bars,
     rows_as_points,
     rungs,
+    split_bar,
     stacked_shares,
     word_scores,
 )

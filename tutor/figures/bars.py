@@ -162,6 +162,20 @@ def paired_bars(panels, x_label, caption, alt, varies=None):
     show(figure, caption, alt, varies)
 
 
+def split_bar(parts, x_label, caption, alt, varies="training"):
+    """One bar that is cut into the parts of a sum: a dict from name to amount."""
+    figure, ax = plt.subplots(figsize=(7.5, 1.3), layout="constrained")
+    left = 0.0
+    for i, (name, width) in enumerate(parts.items()):
+        ax.barh(0, width, left=left, color=COLOURS[i], hatch=["", "///"][i], edgecolor="white",
+                label=name)  # fmt: skip
+        left += width
+    ax.set(yticks=[], xlabel=x_label)
+    figure.legend(ncols=len(parts), loc="outside upper center", frameon=False)
+    despine(ax=ax, left=True)
+    show(figure, caption, alt, varies)
+
+
 def stacked_shares(rows, parts, x_label, caption):
     """Chapter 14: one stacked bar a row; a dict from name to amounts, which are turned into shares.
 

@@ -1,4 +1,4 @@
-"""A task that is given by examples: look a key up among pairs seen once (chapter 16).
+"""A task that is given by examples: look a key up among pairs seen once (chapter 18).
 
 A row shows 8 pairs, a key and its value, and then asks for the 8 keys in another order, each
 question followed by its answer. Keys and values are drawn anew in each row, so nothing about them
@@ -26,7 +26,8 @@ IN_CONTEXT_SIZES = dict(
 )
 IN_CONTEXT_STEPS, ROWS = 400, 64  # rows in a step
 ASKED = slice(2 * SHOWN_PAIRS + 1, None, 2)  # where the questions stand, behind [BOS]
-IN_CONTEXT_SEEDS, LAYERS = (0, 1, 2), (1, 2)
+IN_CONTEXT_SEEDS, LAYERS = tuple(range(10)), (1, 2)
+LONGER_STEPS, LONGER_SEEDS = 4_000, (0, 1, 2)  # one layer, trained ten times as long
 TESTED = 500
 
 
@@ -55,21 +56,26 @@ def answers_loss(model, batch, smoothing=0.0):
     return smoothed_cross_entropy(Y, model.embedding.weight, targets, smoothing)
 
 
-def train_one(num_layers, seed):
+def train_one(num_layers, seed, steps=IN_CONTEXT_STEPS):
     """A LanguageModel of so many layers, trained from `seed`."""
     torch.manual_seed(seed)
     model = LanguageModel(LanguageModelConfig(**IN_CONTEXT_SIZES, num_layers=num_layers))
-    pairs = [([], row) for row in rows(IN_CONTEXT_STEPS * ROWS, seed).tolist()]
-    recipe = Recipe(IN_CONTEXT_STEPS, ROWS * IN_CONTEXT_SIZES["max_len"], smoothing=0.0, seed=seed)
+    pairs = [([], row) for row in rows(steps * ROWS, seed).tolist()]
+    recipe = Recipe(steps, ROWS * IN_CONTEXT_SIZES["max_len"], smoothing=0.0, seed=seed)
     train(model, pairs, recipe, loss_of=answers_loss)
     return model
 
 
-@torch.no_grad()
 def accuracy(model, ids):
     """The share of right answers on rows (N, 4 * SHOWN_PAIRS)."""
+    return right(model, ids).mean().item()
+
+
+@torch.no_grad()
+def right(model, ids):
+    """Which answers on rows (N, 4 * SHOWN_PAIRS) are right: 1 or 0, (N, SHOWN_PAIRS)."""
     answers = model(read(ids))[:, ASKED].argmax(-1)  # (N, SHOWN_PAIRS)
-    return (answers == ids[:, ASKED.start :: 2]).float().mean().item()
+    return (answers == ids[:, ASKED.start :: 2]).float()
 
 
 class Shares(NamedTuple):
@@ -119,7 +125,11 @@ def switched_off(model, ids):
 
 
 def run(num_layers, seed):
-    """Train and look: the model, and a dict of what came out."""
+    """Train and look: the model, and a dict of what came out.
+
+    without_previous: the accuracy without those heads of layer 0 that give more than half of their
+    weight to the token before; previous_alone: without all others of this layer.
+    """
     model, ids = train_one(num_layers, seed), rows(TESTED, seed=99)
     found = {"layers": num_layers, "seed": seed, "accuracy": round(accuracy(model, ids), 3)}
     before, answer = measure(model, ids)
@@ -129,7 +139,17 @@ def run(num_layers, seed):
          "answer": round(answer[layer, head].item(), 3)}
         for (_, layer, head), without in switched_off(model, ids).items()
     ]  # fmt: skip
+    first = {("decoder", 0, head): share > 0.5 for head, share in enumerate(before[0])}
+    for name, off in (("without_previous", True), ("previous_alone", False)):
+        with without_heads(model, [head for head, looks in first.items() if looks == off]):
+            found[name] = round(accuracy(model, ids), 3)
     return model, found
+
+
+def longer(seed):
+    """One layer that was trained ten times as long: its accuracy at each of the questions."""
+    found = right(train_one(1, seed, LONGER_STEPS), rows(TESTED, seed=99)).mean(0)
+    return {"seed": seed, "by_question": [round(x, 3) for x in found.tolist()]}
 
 
 def load(num_layers):
