@@ -68,11 +68,11 @@ def train_one(num_layers, seed, steps=IN_CONTEXT_STEPS):
 
 def accuracy(model, ids):
     """The share of right answers on rows (N, 4 * SHOWN_PAIRS)."""
-    return right(model, ids).mean().item()
+    return answered(model, ids).mean().item()
 
 
 @torch.no_grad()
-def right(model, ids):
+def answered(model, ids):
     """Which answers on rows (N, 4 * SHOWN_PAIRS) are right: 1 or 0, (N, SHOWN_PAIRS)."""
     answers = model(read(ids))[:, ASKED].argmax(-1)  # (N, SHOWN_PAIRS)
     return (answers == ids[:, ASKED.start :: 2]).float()
@@ -148,7 +148,7 @@ def run(num_layers, seed):
 
 def longer(seed):
     """One layer that was trained ten times as long: its accuracy at each of the questions."""
-    found = right(train_one(1, seed, LONGER_STEPS), rows(TESTED, seed=99)).mean(0)
+    found = answered(train_one(1, seed, LONGER_STEPS), rows(TESTED, seed=99)).mean(0)
     return {"seed": seed, "by_question": [round(x, 3) for x in found.tolist()]}
 
 
