@@ -11,12 +11,12 @@ from tutor.figures.page import COLOURS, STYLES, despine, row_of_axes, show
 
 def curves(
     lines, x_label, y_label, caption, alt,
-    log_x=False, log_y=False, ax=None, varies=None, ticks=None, shares=False,
+    log_x=False, log_y=False, ax=None, varies=None, ticks=None, shares=False, bottom=None,
 ):  # fmt: skip
     """Several curves in one figure: a dict from name to (x values, y values).
 
     With `ax`, draws into it and shows nothing. ticks: the x values that are named on the axis.
-    varies: see `show`. shares: the y axis goes from 0 to 1.
+    varies: see `show`. shares: the y axis goes from 0 to 1. bottom: where the y axis begins.
     """
     figure = None
     if ax is None:
@@ -33,6 +33,8 @@ def curves(
         ax.set_yscale("log")
     if shares:
         ax.set_ylim(0, 1.03)
+    if bottom is not None:
+        ax.set_ylim(bottom=bottom)
     if len(lines) > 1:
         ax.legend(frameon=False)
     despine(ax=ax)
