@@ -22,7 +22,7 @@ from tutor.text.tokenizer import Tokenizer
 from tutor.training import recipes, runs
 from tutor.training.checkpoint import load_model
 from tutor.training.resume import Checkpoints
-from tutor.translator import Translation
+from tutor.translator import DOUBT, Translation
 
 # The whole corpus would take most of the time of this test.
 SMALL = (
@@ -207,7 +207,7 @@ def test_lines_to_doubt_are_named(monkeypatch, capsys):
     text = b"A dog is running on the beach.\n\nThe parliament rejected the amendment.\n"
     assert run_here(["translate"], monkeypatch, text) == 0
     [told] = capsys.readouterr().err.splitlines()
-    assert "do not trust" in told and told.endswith(": line 3")
+    assert told == f"tutor: line 3: {DOUBT}"
 
 
 def test_text_that_is_not_utf8_is_refused(toy, monkeypatch, capsys):
@@ -332,6 +332,9 @@ def test_a_translator_of_the_readers_own_pairs(tmp_path, monkeypatch, capsys):
         assert (one - other).abs().max() < 0.01
     about = json.loads((tmp_path / "on" / "training.json").read_text(encoding="utf-8"))
     assert (about["start"], about["recipe"]["lr"]) == (str(model), 0.0025)
+    capsys.readouterr()
+    assert run_here([*on[:-3], tmp_path / "none", "--out", tmp_path / "new"], monkeypatch) == 2
+    assert capsys.readouterr().err.endswith(f"There is no model folder {tmp_path / 'none'}.\n")
 
 
 @pytest.mark.parametrize(

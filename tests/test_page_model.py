@@ -28,9 +28,8 @@ from tutor.models.small import load_small
 from tutor.text.grammar import generate_pairs
 from tutor.text.normalize import APOSTROPHES, INVISIBLE, QUOTES, as_sentence, as_typed, normalize
 from tutor.transformer import Transformer, TransformerConfig
-from tutor.translator import Translator
+from tutor.translator import DOUBT, Translator
 from tutor.views import AttentionView, BeamView, JourneyView
-from tutor.views.base import DOUBT
 
 MODULES = Path(page_package.__file__).parent
 SMALL = Path(small.__file__).with_name("seed0")

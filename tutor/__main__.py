@@ -172,11 +172,12 @@ def make_parser():
         help="for weights, order and dropout (default: %(default)s)",
     )  # fmt: skip
 
-    child.add_argument(
+    taken = child.add_mutually_exclusive_group()
+    taken.add_argument(
         "--start", metavar="FOLDER",
         help="go on from the weights of this model folder, with its sizes and tokenizer",
     )  # fmt: skip
-    child.add_argument(
+    taken.add_argument(
         "--tokenizer", metavar="FOLDER",
         help="take the tokenizer of this model folder, in place of learning one",
     )  # fmt: skip

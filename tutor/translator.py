@@ -29,6 +29,7 @@ from tutor.training.checkpoint import (
 )
 
 MAX_BATCH_SENTENCES = 256  # sentences that are translated at a time
+DOUBT = "This is unlike the texts that the model was trained on: do not trust its translation."
 
 
 class Translation(NamedTuple):
@@ -95,10 +96,12 @@ class Translator:
         return translations
 
     def strangeness(self, text, read, written, log_p):
-        """How strange a text was: nats a token written, times tokens read for each of its words.
+        """How far a text lies outside what the model was trained on (out of distribution).
 
-        Both are large where the model does not know what to say, and where it does not know the
-        words. read, written: numbers of tokens, [EOS] included; log_p: of all that were written.
+        The mean surprisal of a token written, in nats, times the fertility of the tokenizer, tokens
+        read for each word: one is large where the model does not know what to say, the other where
+        it does not know the words. read, written: numbers of tokens, [EOS] included; log_p: the
+        log-probability of all that were written.
         """
         words = len(normalize(text).split())
         return -log_p / written * read / words if words else 0.0

@@ -426,6 +426,12 @@ class places_of_tokens:
         )
 
 
+def to_lengths(text, add_start=True):
+    """A tokenizer: the length of each word, 1 for [BOS], 7 for [USER]."""
+    ids = [{"[BOS]": 1, "[USER]": 7}.get(word) or len(word) for word in text.split()]
+    return [1] * add_start + ids
+
+
 @exhibit(WRONG, TWO_STARTS)
 class ids_of_a_question:
     """The template writes [BOS], and the tokenizer adds another.
@@ -443,18 +449,9 @@ class ids_of_a_question:
     mend = {"(text))": "(text), False)"}
 
     def judge(ids_of):
-        def encode(text, add_start=True):
-            words = [{"[BOS]": 1, "[USER]": 7}.get(word) or len(word) for word in text.split()]
-            return [1] * add_start + words
-
         for text, lengths in (("a black horse", [1, 5, 5]), ("who rides", [3, 5])):
-            assert ids_of(text, "[BOS] [USER] {}".format, encode) == [1, 7, *lengths]
-            assert ids_of(text, "[BOS] {}".format, encode) == [1, *lengths]
+            assert ids_of(text, "[BOS] [USER] {}".format, to_lengths) == [1, 7, *lengths]
+            assert ids_of(text, "[BOS] {}".format, to_lengths) == [1, *lengths]
 
     def demo(ids_of):
-        def encode(text, add_start=True):
-            return [1] * add_start + [
-                {"[BOS]": 1, "[USER]": 7}.get(w) or len(w) for w in text.split()
-            ]
-
-        return f"ids {ids_of('look', '[BOS] [USER] {}'.format, encode)}"
+        return f"ids {ids_of('look', '[BOS] [USER] {}'.format, to_lengths)}"

@@ -79,8 +79,8 @@ def train_into(folder, args):
     corpus = args.corpus or "builtin"  # whose sizes suit what a reader writes, too
     sizes = dict(recipes.SIZES[corpus])
     vocab_size = sizes.pop("vocab_size")
-    taken = args.start or args.tokenizer
-    learns = not (before or taken)
+    learned = load_model(args.start) if args.start else None
+    learns = not (before or args.start or args.tokenizer)
     say("reading the sentences" + (" and learning the tokenizer" if learns else "") + " ...")
     if args.data:
         sources, targets = read_pairs(*args.data)
@@ -92,8 +92,10 @@ def train_into(folder, args):
             warn_of_another_language(path, lines, known)
     if learns:
         tokenizer = Tokenizer.train(itertools.chain(sources, targets), vocab_size)
+    elif learned:
+        tokenizer = learned[1]
     else:
-        kept = workspace if before else Path(taken)
+        kept = workspace if before else Path(args.tokenizer)
         tokenizer = load_tokenizer(kept / TOKENIZER)
     sentences = are_sentences(sources)
     budget = recipes.choose(corpus, args.minutes, args.steps)
@@ -103,10 +105,7 @@ def train_into(folder, args):
     pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
     sizes |= dict(d_ff=budget.d_ff, dropout=budget.dropout, norm_first=True)
     torch.manual_seed(args.seed)
-    if args.start:
-        model, _ = load_model(args.start)
-    else:
-        model = Transformer(TransformerConfig(len(tokenizer), **sizes))
+    model = learned[0] if learned else Transformer(TransformerConfig(len(tokenizer), **sizes))
     model.to(on)
     many = f", {processes.world_size()} processes" if processes.world_size() > 1 else ""
     say(f"{len(pairs):,} sentence pairs, {count_parameters(model):,} parameters, on {on}{many}")

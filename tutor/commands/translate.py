@@ -6,8 +6,7 @@ import sys
 from tqdm import tqdm
 
 from tutor.commands.common import CHUNK, load_together, need_output, read_lines, say
-
-UNLIKE = "do not trust what is unlike the texts that the model was trained on: "
+from tutor.translator import DOUBT
 
 
 def run_translate(args):
@@ -27,6 +26,6 @@ def run_translate(args):
                 print(translation.text.replace("\r", " ").replace("\n", " "))
             sys.stdout.flush()
             if strange := [str(n) for n, each in enumerate(written, done + 1) if each.doubted]:
-                say(f"{UNLIKE}line {', '.join(strange)}")
+                say(f"line {', '.join(strange)}: {DOUBT}")
             done += len(chunk)
             bar.update(len(chunk))

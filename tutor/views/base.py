@@ -138,12 +138,6 @@ class View(anywidget.AnyWidget):
         Path(path).write_text(page, encoding="utf-8")
 
 
-DOUBT = (
-    "The model was trained on captions of photographs, and this is unlike all of them: do not "
-    "trust its translation."
-)
-
-
 def asked(run, text):
     """Answer a reader's own sentence: (what `run(text)` returns, or None; what to say of it)."""
     with warnings.catch_warnings(record=True) as caught:

@@ -53,8 +53,7 @@ export function scaleTensors(tensors, config, scales) {
 }
 
 const DOUBT =
-  "The model was trained on captions of photographs, and this is unlike all of them: do not " +
-  "trust its translation.";
+  "This is unlike the texts that the model was trained on: do not trust its translation.";
 
 /** The length of each row of X (T, n). */
 const rowLengths = (X) => Array.from({ length: X.shape[0] }, (_, t) => Math.hypot(...row(X, t)));
