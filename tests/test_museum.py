@@ -421,6 +421,24 @@ def test_only_the_exceptions_of_the_mistake_are_blamed_on_it():
             exhibit.check(stumbles)
 
 
+def raises_value_error(candidate):
+    raise ValueError("of the test")
+
+
+@pytest.mark.parametrize(
+    ("judge", "passes"),
+    [
+        (lambda candidate: None, True),
+        (lambda candidate: True, True),
+        (lambda candidate: False, False),
+        (lambda candidate: torch.zeros(2).all(), False),
+        (raises_value_error, False),
+    ],
+)
+def test_a_judge_fails_in_all_ways_in_which_the_test_of_a_learner_may(judge, passes):
+    assert dataclasses.replace(ALL[0], judge=judge).passes(ALL[0].mended) is passes
+
+
 @each
 def test_no_lazy_answer_passes(exhibit):
     """No zeros, no ones, no other constant, no argument, no right answer to another question."""
