@@ -56,10 +56,10 @@ def answers_loss(model, batch, smoothing=0.0):
     return smoothed_cross_entropy(Y, model.embedding.weight, targets, smoothing)
 
 
-def train_one(num_layers, seed, steps=IN_CONTEXT_STEPS):
-    """A LanguageModel of so many layers, trained from `seed`."""
+def train_one(num_layers, seed, steps=IN_CONTEXT_STEPS, kind=LanguageModel):
+    """A LanguageModel of so many layers, or another `kind` of one, trained from `seed`."""
     torch.manual_seed(seed)
-    model = LanguageModel(LanguageModelConfig(**IN_CONTEXT_SIZES, num_layers=num_layers))
+    model = kind(LanguageModelConfig(**IN_CONTEXT_SIZES, num_layers=num_layers))
     pairs = [([], row) for row in rows(steps * ROWS, seed).tolist()]
     recipe = Recipe(steps, ROWS * IN_CONTEXT_SIZES["max_len"], smoothing=0.0, seed=seed)
     train(model, pairs, recipe, loss_of=answers_loss)
