@@ -1,5 +1,8 @@
 """The language model: packing, cache and padding, each against every text alone."""
 
+import math
+from collections import Counter, defaultdict
+
 import pytest
 import torch
 from house_rules import NOTEBOOKS
@@ -19,7 +22,7 @@ from tutor.proof import equal
 from tutor.text.batches import make_batch
 from tutor.text.packing import fill_rows, pack
 from tutor.text.tokenizer import BOS, EOS
-from tutor.text.truth import generate_english
+from tutor.text.truth import generate_english, log_probability, written_words
 from tutor.training import Recipe
 
 SEEDS = st.integers(0, 10_000)
@@ -232,3 +235,41 @@ def test_what_samples_are_measured_by():
     assert samples.different_words(["A b, a b."] * 45) == [5]  # 6 words each, 270 together
     assert samples.different_words(["A b, a b."] * 44) == []
     assert samples.measured(["A.", "B.", "A."], {"A."})["old"] == 2
+
+
+def test_kneser_ney_almost_stops_the_rise_and_leaves_nearly_half_of_the_gap():
+    rows = [["^"] * 4 + written_words(text) for text in generate_english(40_000)]
+    follows, lefts = defaultdict(Counter), defaultdict(Counter)
+    for words in rows:
+        for i in range(4, len(words)):
+            for n in range(5):
+                follows[tuple(words[i - n : i])][words[i]] += 1
+    for before, counts in follows.items():  # Kneser-Ney: in how many longer contexts a word came
+        if before:
+            lefts[before[1:]].update(counts.keys())
+
+    def probability(word, before, table, shorter_table):
+        shorter = 1 / len(follows[()])
+        if before:
+            shorter = probability(word, before[1:], shorter_table, shorter_table)
+        if before not in table:
+            return shorter
+        counts = table[before]
+        given = 0.75 * len(counts) * shorter
+        return (max(counts[word] - 0.75, 0) + given) / counts.total()
+
+    test = generate_english(300, seed=1)
+    entropy = -sum(map(log_probability, test)) / 300
+
+    def nats(n, shorter_table):
+        return -sum(
+            math.log(probability(words[i], tuple(words[i - n + 1 : i]), follows, shorter_table))
+            for words in (["^"] * 4 + written_words(text) for text in test)
+            for i in range(4, len(words))
+        ) / len(test)
+
+    page = {n: nats(n, follows) for n in (2, 4, 5)}
+    better = {n: nats(n, lefts) for n in (4, 5)}
+    assert better[5] - better[4] < 0.25 < 0.5 < page[5] - page[4]
+    assert 0.5 < page[4] - better[4] < 1
+    assert 0.4 < (better[4] - entropy) / (page[2] - entropy) < 0.5
