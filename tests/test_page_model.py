@@ -371,9 +371,3 @@ def test_float16_is_read_bit_by_bit_as_pytorch_reads_it(page):
         1.5,
         -2.5,
     ]
-
-
-def test_the_softmax_that_chapter_15_shows_is_that_of_the_page():
-    chapter = Path(__file__).parents[1] / "notebooks" / "source" / "15_shipping.md"
-    [shown] = re.findall(r"^```js\n(.*?)^```", chapter.read_text("utf-8"), re.M | re.S)
-    assert shown in (MODULES / "attention.js").read_text("utf-8")
