@@ -18,11 +18,12 @@ import torch
 
 from tutor import Transformer, TransformerConfig, Translator
 from tutor.__main__ import main
+from tutor.record import DOUBT
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import recipes, runs
 from tutor.training.checkpoint import load_model
 from tutor.training.resume import Checkpoints
-from tutor.translator import DOUBT, Translation
+from tutor.translator import Translation
 
 # The whole corpus would take most of the time of this test.
 SMALL = (

@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from tutor.models import load_pretrained, small
+from tutor.record import DOUBT
 from tutor.text.batches import make_batch
 from tutor.text.grammar import generate_pairs
 from tutor.text.multi30k import load_multi30k
-from tutor.translator import DOUBT, Translator
+from tutor.translator import Translator
 from tutor.views import AttentionView, JourneyView
 
 HERE = Path(__file__).parent

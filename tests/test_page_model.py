@@ -25,10 +25,11 @@ from tutor.exchange import page as page_package
 from tutor.exchange.page import program
 from tutor.models import PRETRAINED, load_pretrained, small
 from tutor.models.small import load_small
+from tutor.record import DOUBT
 from tutor.text.grammar import generate_pairs
 from tutor.text.normalize import APOSTROPHES, INVISIBLE, QUOTES, as_sentence, as_typed, normalize
 from tutor.transformer import Transformer, TransformerConfig
-from tutor.translator import DOUBT, Translator
+from tutor.translator import Translator
 from tutor.views import AttentionView, BeamView, JourneyView
 
 MODULES = Path(page_package.__file__).parent

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import torch
 
+DOUBT = "This is unlike the texts that the model was trained on: do not trust its translation."
 TURN = threading.RLock()  # one thread records; for all models, as the stance below is for all
 
 

@@ -29,7 +29,6 @@ from tutor.training.checkpoint import (
 )
 
 MAX_BATCH_SENTENCES = 256  # sentences that are translated at a time
-DOUBT = "This is unlike the texts that the model was trained on: do not trust its translation."
 
 
 class Translation(NamedTuple):

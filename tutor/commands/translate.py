@@ -6,7 +6,7 @@ import sys
 from tqdm import tqdm
 
 from tutor.commands.common import CHUNK, load_together, need_output, read_lines, say
-from tutor.translator import DOUBT
+from tutor.record import DOUBT
 
 
 def run_translate(args):

@@ -6,7 +6,7 @@ from matplotlib.patches import Rectangle
 from traitlets import Bool, Bytes, Dict, Int, Unicode, observe, validate
 
 from tutor.figures import in_words
-from tutor.translator import DOUBT
+from tutor.record import DOUBT
 from tutor.views.base import READERS, Table, View, asked, script
 
 KIND_TITLES = {

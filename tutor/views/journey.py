@@ -7,10 +7,10 @@ import torch
 from traitlets import Bool, Dict, Int, Unicode, validate
 
 from tutor.decoding import most_probable, write
+from tutor.record import DOUBT
 from tutor.text.normalize import normalize
 from tutor.text.tokenizer import BOS, EOS, SPECIAL, UNK
 from tutor.trace import check_scales, heads_of, scaled, sub_layers, trace
-from tutor.translator import DOUBT
 from tutor.views.base import READERS, Table, View, read_file, script
 from tutor.views.journey_still import as_share, draw_journey, in_words
 
