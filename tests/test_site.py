@@ -17,6 +17,7 @@ from course.site import alive, finish
 from course.site.chapters import chapters, with_pages
 from tutor.models import load_pretrained
 from tutor.models.small import load_small
+from tutor.record import DOUBT
 from tutor.views import BeamView, JourneyView
 from tutor.views.base import View
 
@@ -189,6 +190,34 @@ def test_a_view_without_its_state_is_refused():
     with pytest.raises(BuildError, match="07.ipynb holds a view without its state"):
         alive.state(old, "07.ipynb")
     assert alive.state({"data": {"text/plain": "MaskViewer()"}}, "07.ipynb") is None
+
+
+@pytest.mark.parametrize("size", [{"width": 1280, "height": 800}, site_walk.PHONE])
+def test_the_first_screen_is_the_model_itself(visit, page, size):
+    """Its answer is drawn before any weights are there, and another is one click away."""
+    page.set_viewport_size(size)
+    view = visit("index", "JourneyView")
+    for seen in (page.locator(".chips button").first, view.get_by_label("Your sentence"),
+                 view.locator(".journey-candidates button").first):  # fmt: skip
+        box = seen.bounding_box()
+        assert box["y"] + box["height"] < size["height"]
+    assert "pretrained.weights.js" not in page.loaded
+    page.get_by_role("button", name="A man is riding a bicycle.").click()
+    view.locator(".journey-said", has_text=re.compile("^$")).wait_for()
+    written = view.locator(".journey-written").inner_text().replace("\n", "")
+    assert written.replace("_", " ").strip() == f"{translated('A man is riding a bicycle.')}[EOS]"
+    page.get_by_role("button", name="Attention is all you need.").click()
+    view.get_by_text(DOUBT).wait_for()
+
+
+def test_every_page_says_what_it_is(site):
+    for path in (site / "index.html", site / "notebooks/04_the_encoder.html"):
+        head, _, body = path.read_text(encoding="utf-8").partition("</head>")
+        [said] = re.findall(r'<meta name="description" content="([^"]{50,})">', head)
+        assert f'<meta property="og:description" content="{said}">' in head
+        assert re.search(r"""<a href="[./]*about.html">version \d""", body)
+    assert "What does a layer need" in said
+    assert "No such page" in (site / "404.html").read_text(encoding="utf-8")
 
 
 def test_own_sentence_without_kernel(visit, page):

@@ -15,6 +15,10 @@ from course.build.notebooks import NOTEBOOKS
 from course.site import alive
 
 INLINE = re.compile(r'src="data:image/(png|svg\+xml);base64,([^"]+)"')
+ON_THE_SITE = (
+    "**You read this on the site**, where no cell can be run and all views answer. To run and "
+    "change cells, [install the course](../index.md#run-it-yourself)."
+)
 
 
 def chapters():
@@ -102,6 +106,8 @@ def with_tools(text, path):
     if minutes := exercise_minutes(chapter):
         tools.append(f'<a href="../exercises/{slug}.html">Exercises, {minutes} minutes</a>')
     line = f'<p class="tools">{" · ".join(tools)}</p>'
+    if chapter == "00":
+        line += f"\n\n{ON_THE_SITE}"
     return re.sub(r"^(# .+)$", rf"\1\n\n{line}", text, count=1, flags=re.M)
 
 

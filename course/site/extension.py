@@ -12,10 +12,15 @@ OUTSIDE = re.compile(r'<a (?=[^>]*href="https?://([^/"]+))')
 # Sheets that the first text of a page does not wait for: colours of code, views, extras.
 LATE = re.compile("pygments|views/|furo-extensions")
 
+DESCRIPTION = (
+    "Learn how a Transformer works by building one, from a table of eight embeddings to a working "
+    "English-to-French translator, which runs in the page."
+)
+
 
 def setup(app):
     """Called by Sphinx."""
-    app.add_config_value("course", {}, "env")  # "built": name -> its chapter (page, title)
+    app.add_config_value("course", {}, "env")  # what write_sources returns
     app.add_html_math_renderer("katex", (inline_formula, None), (formula, None))
     app.connect("builder-inited", dark_code)
     app.connect("autodoc-process-docstring", as_written)
@@ -69,6 +74,9 @@ def mend(app, page, template, context, doctree):
     if page == "_modules/index":  # its inner lists stand in no item
         head, _, items = body.partition("<ul>")
         body = f"{head}<ul>{re.sub('</?ul>', '', items)}</ul>"
+    course = app.config.course
+    context["repository"], context["version"] = course.get("repository"), course.get("version")
+    context["description"] = course.get("questions", {}).get(page, DESCRIPTION)
     context["body"] = body.replace('<th class="head"><p></p></th>', "<td></td>")
 
 

@@ -16,6 +16,18 @@ LEADS_ON = """\
 <script>location.replace("{0}" + location.hash)</script>
 <p>This page is <a href="{0}">here</a> now.</p></html>
 """
+NOT_FOUND = """\
+<!doctype html><html lang="en"><meta charset="utf-8"><title>No such page</title>
+<meta name="viewport" content="width=device-width"><body style="font: 1.1rem sans-serif">
+<main style="margin: 3rem auto; max-width: 30rem"><h1>No such page</h1>
+<p>It may have moved. <a href="index.html">The course begins here.</a></p></main>
+<script>
+  // GitHub Pages shows this page at any depth, below the repository's name or a domain of its own.
+  const [, name] = location.pathname.split("/");
+  const home = location.hostname.endsWith(".github.io") ? `/${name}/` : "/";
+  if (location.protocol !== "file:") document.querySelector("a").href = home;
+</script></body></html>
+"""
 
 
 def moved():
@@ -38,6 +50,11 @@ def lead_on(site):
         here.parent.mkdir(parents=True, exist_ok=True)
         link = escape(Path(os.path.relpath(there, here.parent)).as_posix())
         here.write_text(LEADS_ON.format(link), encoding="utf-8")
+
+
+def write_not_found(site):
+    """Write the page that a server shows for an address that leads nowhere."""
+    (site / "404.html").write_text(NOT_FOUND, encoding="utf-8")
 
 
 def keep_offline(site):

@@ -3,15 +3,27 @@
 import re
 import shutil
 
+import nbformat
+
+from course.build.alone import repository
 from course.build.exercises import title_of
 from course.build.node import packages
 from course.build.notebooks import NOTEBOOKS, REPOSITORY
 from course.site import alive, bank, reference
 from course.site.chapters import chapters, with_pages, write_chapter
 from tutor.check.bank import chapters as chapters_with_exercises
+from tutor.check.bank import exercises
 from tutor.exchange import page
 
 PARTS = ("notebooks", "exercises", "museum", "reference", "examples")
+SENTENCES = (  # to try on the first page; the last one is no caption, and the model says so
+    "A man is riding a white horse.",
+    "A man is riding a bicycle.",
+    "Two dogs are playing in the snow.",
+    "a little girl eats ice cream",
+    "A woman in a red dress is dancing.",
+    "Attention is all you need.",
+)
 EXTRA, STATIC = "extra", "static"  # what Sphinx copies as it is; to the site, and to _static
 
 
@@ -36,8 +48,15 @@ def write_sources(folder):
         text = (NOTEBOOKS / name).read_text(encoding="utf-8")
         (folder / "notebooks" / name).write_text(with_pages(text), encoding="utf-8")
     (folder / "index.md").write_text(front_page(), encoding="utf-8")
+    (folder / "about.md").write_text(about_page(), encoding="utf-8")
     write_static(folder / STATIC)
-    return {"built": built}
+    questions = {f"notebooks/{path.stem}": opening(path)["question"] for path in chapters()}
+    return {
+        "built": built,  # name -> its chapter (page, title)
+        "questions": questions,  # page -> what its chapter asks
+        "repository": repository(),
+        "version": cited("version"),
+    }
 
 
 def write_examples(folder):
@@ -54,21 +73,47 @@ def write_examples(folder):
 
 
 def front_page():
-    """The site's first page: what it is, and the way in."""
+    """The site's first page: the model itself, for whom the course is, and the way in."""
+    title = (REPOSITORY / "README.md").read_text(encoding="utf-8").partition("\n\n")[0]
+    paths = chapters()
+    rows = [{"page": path.stem, "title": title_of(path.stem), **opening(path)} for path in paths]
+    return bank.render(
+        "front.md", title=title, chapters=rows, sentences=SENTENCES, view=first_view(paths[0]),
+        exercises=len(exercises()), repository=repository(),
+    )  # fmt: skip
+
+
+def opening(path):
+    """What the opening of a chapter says: {"question", "minutes"}."""
+    text = (NOTEBOOKS / "source" / f"{path.stem}.md").read_text(encoding="utf-8")
+    return {
+        "question": re.search(r"^\*\*Question\.\*\* (.+)$", text, re.M)[1],
+        "minutes": re.search(r"^\*\*Time\*\* (\d+) minutes", text, re.M)[1],
+    }
+
+
+def first_view(path):
+    """The first view of a notebook, as it stands on the site's first page."""
+    for cell in nbformat.read(path, as_version=4).cells:
+        for output in cell.get("outputs", ()):
+            if shown := alive.state(output, path.name):
+                return alive.as_html(shown, "")
+
+
+def about_page():
+    """What keeps the course true, who made it, and what may be done with it."""
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    title, lead, picture = readme.split("\n\n")[:3]
-    rows = []
-    for path in chapters():
-        text = (NOTEBOOKS / "source" / f"{path.stem}.md").read_text(encoding="utf-8")
-        rows.append(
-            {
-                "page": path.stem,
-                "title": title_of(path.stem),
-                "question": re.search(r"^\*\*Question\.\*\* (.+)$", text, re.M)[1],
-                "minutes": re.search(r"^\*\*Time\*\* (\d+) minutes", text, re.M)[1],
-            }
-        )
-    return bank.render("front.md", title=title, lead=lead, picture=picture, chapters=rows)
+    lead, picture = readme.split("\n\n")[1:3]
+    return bank.render(
+        "about.md", lead=lead, picture=picture, repository=repository(),
+        version=cited("version"), authors=cited("  - name"),
+    )  # fmt: skip
+
+
+def cited(key):
+    """What CITATION.cff says at a key."""
+    text = (REPOSITORY / "CITATION.cff").read_text(encoding="utf-8")
+    return re.search(f"^{key}: (.+)$", text, re.M)[1]
 
 
 def write_static(folder):

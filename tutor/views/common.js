@@ -36,12 +36,19 @@ export const range = (n) => [...Array(n).keys()];
 
 export const clamp = (x, least, most) => Math.min(Math.max(x, least), most);
 
+/** What to say while a model is asked: the weights of a page's own may have to come first.
+ *
+ * @param {{ alive: boolean, ready?: boolean }} source
+ */
+export const waitingFor = ({ ready }) =>
+  ready === false ? "Loading the model, 6 MB: once for all pages …" : "The model runs …";
+
 /** Ask the kernel, or the model of a page that has one, `model.translator` (course/site).
  *
  * `tell(sentence)` hears that it was asked, and if no answer can come. Returns the end of waiting.
  */
 function askKernel(model, question, tell) {
-  tell(model.translator ? "The model in this page is asked …" : "Asking the kernel …");
+  tell(model.translator ? waitingFor(model.translator) : "Asking the kernel …");
   const silent = "The kernel does not answer: run the cell again.";
   try {
     model.send(question);

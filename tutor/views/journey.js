@@ -12,6 +12,7 @@ import {
   makeSteps,
   mark,
   tag,
+  waitingFor,
   watchSize,
 } from "./common.js";
 import { makeBanner, makeFactorRow } from "./journey_changes.js";
@@ -178,7 +179,7 @@ function render({ model, el }) {
       return;
     }
     busy = true;
-    said.textContent = source.alive ? "The model runs …" : "";
+    said.textContent = source.alive ? waitingFor(source) : "";
     try {
       const { text, written, scales } = what;
       if (written.length && state.own?.text !== text && source.alive) {

@@ -106,6 +106,9 @@ function pageSource(model) {
 
   return {
     alive: true,
+    get ready() {
+      return translator.ready;
+    },
     begin,
     async numbers(name) {
       if (!run && name in model.get("index")) return saved.numbers(name);

@@ -28,9 +28,19 @@ if (document.querySelector(".tex")) {
 for (const node of document.querySelectorAll(".course-view")) {
   const { view, model } = node.dataset;
   const translator = model && tutorModel.open(`${ROOT}_static/model/${model}`); // loaded when asked
+  if (translator && location.protocol.startsWith("http") && !navigator.connection?.saveData)
+    addEventListener("load", () => setTimeout(translator.warm, 500)); // or before
   const state = node.querySelector("script").textContent;
   tutorViews[view].open(node, state, translator);
 }
+
+// A sentence to try goes to the view below it.
+for (const chip of document.querySelectorAll("button[data-sentence]"))
+  chip.addEventListener("click", () => {
+    const asking = chip.closest(".try").querySelector(".tutor-asking");
+    asking.querySelector("input").value = chip.dataset.sentence;
+    asking.querySelector("button").click();
+  });
 
 // ---- what scrolls can be reached with the keyboard
 

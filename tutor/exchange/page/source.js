@@ -25,7 +25,10 @@ export function openModel(url, program) {
           reject(new Error("The model cannot run in this page."));
         waiting.clear();
       };
-      return post(made, { parts }).then(() => made);
+      return post(made, { parts }).then(() => {
+        model.ready = true;
+        return made;
+      });
     });
     worker.catch(() => (worker = null)); // so that the next question tries again
     return worker;
@@ -43,7 +46,13 @@ export function openModel(url, program) {
     (method) =>
     async (...args) =>
       post(await (worker ?? start()), { method, args });
-  const model = { alive: true, close() {} }; // JourneyView's source, too
+  const model = {
+    alive: true, // JourneyView's source, too
+    ready: false, // are the weights here?
+    /** Load the weights before the first question. */
+    warm: () => (worker ?? start()).catch(() => {}), // who asks will hear of it
+    close() {},
+  };
   for (const method of ["translate", "encode", "begin", "numbers", "tokens", "record", "search"])
     model[method] = ask(method);
   return model;

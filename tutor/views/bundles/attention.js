@@ -40,8 +40,9 @@ var tutorView = (() => {
   var makeLive = (what) => tag(what, { "aria-live": "polite" });
   var range = (n) => [...Array(n).keys()];
   var clamp = (x, least, most) => Math.min(Math.max(x, least), most);
+  var waitingFor = ({ ready }) => ready === false ? "Loading the model, 6 MB: once for all pages …" : "The model runs …";
   function askKernel(model, question, tell) {
-    tell(model.translator ? "The model in this page is asked …" : "Asking the kernel …");
+    tell(model.translator ? waitingFor(model.translator) : "Asking the kernel …");
     const silent = "The kernel does not answer: run the cell again.";
     try {
       model.send(question);

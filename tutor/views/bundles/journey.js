@@ -43,6 +43,7 @@ var tutorView = (() => {
   }
   var makeLive = (what) => tag(what, { "aria-live": "polite" });
   var range = (n) => [...Array(n).keys()];
+  var waitingFor = ({ ready }) => ready === false ? "Loading the model, 6 MB: once for all pages …" : "The model runs …";
   function makeSentence(ask) {
     const input = tag("input", { type: "text", spellcheck: "false", autocomplete: "off" });
     input.addEventListener("keydown", (event) => {
@@ -1012,6 +1013,9 @@ var tutorView = (() => {
     }
     return {
       alive: true,
+      get ready() {
+        return translator.ready;
+      },
       begin,
       async numbers(name) {
         if (!run && name in model.get("index")) return saved.numbers(name);
@@ -1267,7 +1271,7 @@ var tutorView = (() => {
         return;
       }
       busy = true;
-      said.textContent = source.alive ? "The model runs …" : "";
+      said.textContent = source.alive ? waitingFor(source) : "";
       try {
         const { text, written, scales } = what;
         if (written.length && state.own?.text !== text && source.alive) {

@@ -40,7 +40,10 @@ var tutorPage = (() => {
             reject(new Error("The model cannot run in this page."));
           waiting.clear();
         };
-        return post(made, { parts }).then(() => made);
+        return post(made, { parts }).then(() => {
+          model.ready = true;
+          return made;
+        });
       });
       worker.catch(() => worker = null);
       return worker;
@@ -53,8 +56,18 @@ var tutorPage = (() => {
       });
     }
     const ask = (method) => async (...args) => post(await (worker ?? start()), { method, args });
-    const model = { alive: true, close() {
-    } };
+    const model = {
+      alive: true,
+      // JourneyView's source, too
+      ready: false,
+      // are the weights here?
+      /** Load the weights before the first question. */
+      warm: () => (worker ?? start()).catch(() => {
+      }),
+      // who asks will hear of it
+      close() {
+      }
+    };
     for (const method of ["translate", "encode", "begin", "numbers", "tokens", "record", "search"])
       model[method] = ask(method);
     return model;
