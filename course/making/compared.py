@@ -6,8 +6,8 @@ from datetime import date
 import torch
 from safetensors.torch import save_file
 
-from tutor import load_pretrained
 from tutor.evaluation import bleu_counts
+from tutor.models import load_pretrained
 from tutor.models.compared import COUNTS, SEARCHES
 from tutor.models.small import fingerprint
 from tutor.text.multi30k import load_multi30k
