@@ -97,13 +97,13 @@ class Picture:
 
 def course_map():
     p = Picture(
-        900, 430, "Map of the course",
+        900, 500, "Map of the course",
         "Five columns of chapters, read from top to bottom and from left to right; an arrow leads "
         "from each chapter to the next. Attention: 01 embedding table, 02 single head, 03 many "
         "heads. The model: 04 encoder, 05 what each part is for, 06 decoder. A translator: 07 text to batches, 08 training, "
         "09 decoding. Looking inside: 10 reading attention, 11 heads off, 12 nn.Transformer, 13 "
         "museum of bugs. Out into the world: 14 what it costs, 15 shipping, 16 a language model, 17 "
-        "since 2017, 18 learning from context.",
+        "since 2017, 18 learning from context, 19 is it better.",
     )  # fmt: skip
     groups = [
         ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
@@ -112,7 +112,7 @@ def course_map():
         ("Looking inside", ["10 Reading attention", "11 Heads off", "12 nn.Transformer",
                             "13 Museum of bugs"]),
         ("Out into the world", ["14 What it costs", "15 Shipping", "16 Language model",
-                                "17 Since 2017", "18 From context"]),
+                                "17 Since 2017", "18 From context", "19 Is it better?"]),
     ]  # fmt: skip
     step, width, height = 176, 152, 44
     for i, (name, chapters) in enumerate(groups):
@@ -828,6 +828,79 @@ def toy_tree(p, nodes, state, thick, columns):
             p.box(x - 52, y - 16, 104, 32, "", fills[kind])
         p.text(x, y - 7, ("× " if kind == "dropped" else "") + word, size=14, bold=kind != "plain")
         p.text(x, y + 10, share, size=12)
+
+
+COMPARE_PARTS = {
+    "whole": "all of it",
+    "bleu": "the counts of each caption, and BLEU",
+    "draws": "captions drawn again, and an interval",
+    "pairs": "the same draws for both systems, and the gain",
+}
+
+
+def compare_lit(part):
+    """How two systems are compared, with one of COMPARE_PARTS lit."""
+    p = Picture(
+        900, 216, f"From captions to a gain: {COMPARE_PARTS[part]}",
+        "Two systems translate the same captions. Each translation becomes a row of counts. The sums "
+        "of the counts give a BLEU for each system, and the difference of both is the gain. Captions "
+        "are drawn again and again, for both systems the same ones, which gives an interval. Lit: "
+        f"{COMPARE_PARTS[part]}.",
+    )  # fmt: skip
+    fills = {name: YELLOW if name == part else GREY for name in COMPARE_PARTS}
+    either = YELLOW if part in ("draws", "pairs") else GREY
+    p.box(16, 78, 108, 60, "the same\ncaptions", BLUE, size=14)
+    for y, name in ((24, "system A"), (142, "system B")):
+        middle = y + 25
+        p.arrow((124, 108), (144, 108), (144, middle), (166, middle))
+        p.box(168, y, 110, 50, name, BLUE, size=14)
+        p.arrow((278, middle), (308, middle))
+        p.box(310, y, 150, 50, "counts, one row\na caption", fills["bleu"], size=13)
+        p.arrow((460, middle), (508, middle))
+        p.text(484, middle - 12, "sum", size=12, italic=True)
+        p.box(510, y, 88, 50, f"BLEU {name[-1]}", fills["bleu"], size=14)
+        p.arrow((598, middle), (650, middle), (650, 108), (676, 108))
+    p.box(310, 92, 150, 32, "draw captions again", either, size=13)
+    p.arrow((385, 92), (385, 76))
+    p.arrow((385, 124), (385, 140))
+    p.box(678, 83, 80, 50, "gain", fills["pairs"], size=14)
+    p.arrow((758, 108), (782, 108))
+    p.box(784, 83, 104, 50, "", either)
+    p.parts.append(
+        f'<path d="M800 90 v36" stroke="{LINE}" stroke-width="1.8" stroke-dasharray="3 3"/>'
+        f'<path d="M822 108 h50" stroke="{LINE}" stroke-width="4"/>'
+        f'<circle cx="846" cy="108" r="6" fill="{LINE}"/>'
+    )
+    p.text(800, 144, "0", size=13)
+    p.text(846, 144, "interval", size=13)
+    return p.svg()
+
+
+def drawn_pairs():
+    p = Picture(
+        900, 250, "One draw of the paired bootstrap",
+        "Left six captions, each with what system A and system B made of it. Right one draw of six "
+        "captions with repetition, 3, 1, 6, 6, 2, 4: a caption that is drawn twice counts twice for "
+        "both systems, and caption 5 counts for neither. From this draw come BLEU A, BLEU B and one "
+        "difference.",
+    )  # fmt: skip
+    p.text(150, 26, "the captions that we have", bold=True)
+    p.text(520, 26, "one draw, with repetition", bold=True)
+    for k in range(6):
+        y = 48 + 32 * k
+        p.box(60, y, 44, 28, str(k + 1), WHITE, size=14)
+        p.box(112, y, 58, 28, f"A {k + 1}", BLUE, size=13)
+        p.box(178, y, 58, 28, f"B {k + 1}", YELLOW, size=13)
+    for k, i in enumerate((3, 1, 6, 6, 2, 4)):
+        y = 48 + 32 * k
+        p.box(430, y, 44, 28, str(i), WHITE, size=14)
+        p.box(482, y, 58, 28, f"A {i}", BLUE, size=13)
+        p.box(548, y, 58, 28, f"B {i}", YELLOW, size=13)
+    p.arrow((260, 142), (406, 142))
+    p.text(333, 126, "draw 6 of 6", size=13, italic=True)
+    p.arrow((624, 142), (668, 142))
+    p.box(670, 112, 200, 60, "BLEU B - BLEU A:\none difference a draw", GREY, size=14)
+    return p.svg()
 
 
 def greedy_tree():
@@ -1846,6 +1919,7 @@ PICTURES = {
         greedy_tree,
         beam_tree,
         cache_grows,
+        drawn_pairs,
         beams_share,
         questions,
         reach,
@@ -1878,6 +1952,8 @@ PICTURES = {
         window,
     )
 } | {f"layer_{part}": functools.partial(layer_lit, part) for part in LAYER_PARTS}
+
+PICTURES |= {f"compare_{part}": functools.partial(compare_lit, part) for part in COMPARE_PARTS}
 
 
 def main():

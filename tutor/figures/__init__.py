@@ -23,6 +23,7 @@ from tutor.figures.curves import (
     loss_panels,
     magnitudes,
     samples,
+    score_clouds,
 )
 from tutor.figures.maps import heat_map, heat_maps, in_words, marks, position_tables, what_moves
 from tutor.figures.page import (

@@ -86,6 +86,20 @@ def wilson(right, drawn):
     return middle - margin, middle + margin
 
 
+def score_clouds(panels, labels, caption, alt, varies="chance"):
+    """Chapter 19: scores of two systems, a dot a draw; a dict from title to two tensors (draws)."""
+    figure, axes = row_of_axes(len(panels), 8.2, 4.2, sharex=True, sharey=True)
+    everything = torch.cat([scores for both in panels.values() for scores in both])
+    ends = [everything.min().item() - 0.3, everything.max().item() + 0.3]
+    for ax, (title, (first, second)) in zip(axes, panels.items(), strict=True):
+        ax.plot(ends, ends, color="black", linewidth=1, linestyle="--")
+        ax.scatter(first, second, s=6, color=COLOURS[0], linewidths=0)
+        ax.set(title=title, xlabel=labels[0], xlim=ends, ylim=ends, aspect="equal")
+        despine(ax=ax)
+    axes[0].set_ylabel(labels[1])
+    show(figure, caption, alt, varies)
+
+
 def lengths(lines, trained, floor, caption, alt):
     """Chapter 17: nats a token over places, a step for each stretch of the text.
 

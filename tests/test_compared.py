@@ -1,0 +1,28 @@
+"""The counts of searches on human captions (chapter 19)."""
+
+import re
+
+import torch
+from safetensors import safe_open
+
+from tutor.evaluation import bleu_of_counts
+from tutor.models.compared import COUNTS, SEARCHES, load_counts
+
+
+def test_the_counts_are_those_of_translations():
+    counts = load_counts()
+    assert list(counts) == list(SEARCHES)
+    for rows in counts.values():
+        assert rows.shape == (1000, 10) and (rows == rows.round()).all()
+        matches, runs, ours, theirs = rows.split([4, 4, 1, 1], dim=1)
+        assert (runs == (ours - torch.arange(4)).clamp(min=0)).all()
+        assert (matches <= runs).all() and (matches[:, 1:] <= matches[:, :-1]).all()
+        assert torch.equal(theirs, counts["greedy"][:, 9:])
+        assert 50 < bleu_of_counts(rows.sum(0)) < 70
+
+
+def test_the_counts_name_their_model():
+    with safe_open(COUNTS, "pt") as file:
+        note = file.metadata()
+    assert note["command"] == "python -m course.making.compared"
+    assert re.fullmatch("[0-9a-f]{64}", note["model"])
