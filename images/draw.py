@@ -1052,6 +1052,39 @@ def questions():
     return p.svg()
 
 
+READING_PARTS = {
+    "map": "the maps of cross-attention",
+    "rate": "the way from a map of words to an error rate",
+    "choice": "the head that is chosen",
+}
+
+
+def reading_lit(part):
+    """The way from a sentence to a chosen head, with one of READING_PARTS lit."""
+    p = Picture(
+        900, 130, f"From a map to a head: {READING_PARTS[part]}",
+        "From left to right: the encoder reads English; each head of the decoder's cross-attention has a map "
+        "of tokens, T rows and S columns, while French is written; it becomes a map of words, T' "
+        "rows and S' columns; the map becomes links; the links and the true ones make an error "
+        "rate; validation chooses one head, and test reports its rate. Lit: "
+        f"{READING_PARTS[part]}.",
+    )  # fmt: skip
+    boxes = (
+        ("encoder\nof English", ""), ("cross-\nattention", "map"), ("map of\ntokens", "map"),
+        ("map of\nwords", "rate"), ("links", "rate"), ("error rate", "rate"),
+        ("one head", "choice"),
+    )  # fmt: skip
+    below = ("", "L layers, h heads", "(T, S)", "(T\u2032, S\u2032)", "(English, French)",
+             "and the true links", "chosen, reported")  # fmt: skip
+    for i, ((words, lit), note) in enumerate(zip(boxes, below, strict=True)):
+        x = 14 + i * 128
+        if i:
+            p.arrow((x - 24, 54), (x - 2, 54))
+        p.box(x, 28, 104, 52, words, YELLOW if lit == part else GREY, size=14)
+        p.text(x + 52, 102, note, size=12, italic=True)
+    return p.svg()
+
+
 def read_and_write():
     p = Picture(
         900, 262, "The two steps of a word",
@@ -1952,6 +1985,7 @@ PICTURES = {
         window,
     )
 } | {f"layer_{part}": functools.partial(layer_lit, part) for part in LAYER_PARTS}
+PICTURES |= {f"reading_{part}": functools.partial(reading_lit, part) for part in READING_PARTS}
 
 PICTURES |= {f"compare_{part}": functools.partial(compare_lit, part) for part in COMPARE_PARTS}
 

@@ -10,18 +10,20 @@ from tutor import record_attention
 from tutor.evaluation.alignment import (
     STEPS,
     aligned_batch,
+    at_rest,
     best_head,
     best_links,
     cross_attention,
     error_rates,
     measure,
+    pieces,
     same_sort,
     word_maps,
     words_of_tokens,
 )
 from tutor.evaluation.scoring import alignment_error_rate
 from tutor.record import shares_of_length, value_lengths
-from tutor.text.batches import Batch
+from tutor.text.batches import EOS, Batch
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import Tokenizer
 
@@ -157,3 +159,33 @@ def test_measure_holds_to_the_step_the_weights_and_the_rule():
 
 def test_best_head():
     assert best_head(torch.tensor([[0.5, 0.4, 0.9], [0.3, 0.2, 0.6]])) == (1, 1)
+
+
+def test_first_and_later_pieces_of_words():
+    batch = aligned_batch(TOKENIZER, PAIRS[:8]).batch
+    names = [TOKENIZER.readable(row) for row in batch.target_out.tolist()]
+    first, later = pieces(TOKENIZER, batch)
+    assert not (first & later).any() and first.any() and later.any()
+    for n, row in enumerate(names):
+        for t, name in enumerate(row):
+            assert first[n, t] == name.startswith("_")
+            after = t > 0 and row[t - 1][-1].isalpha()
+            assert later[n, t] == (after and name.isalpha())
+
+
+def test_what_rests_on_the_end_by_loops():
+    batch = aligned_batch(TOKENIZER, PAIRS[:5]).batch
+    N, S = batch.source.shape
+    A = torch.rand(2, N, 3, batch.target_in.shape[1], S, dtype=torch.float64)
+    lengths = torch.rand_like(A)
+    found = at_rest(TOKENIZER, batch, {"weight": A, "norm": lengths})
+    for rows, kind in zip(pieces(TOKENIZER, batch), found, strict=True):
+        for n in range(N):
+            end = batch.source[n].tolist().index(EOS)
+            weights = [A[1, n, 2, t, end] for t in range(len(rows[n])) if rows[n, t]]
+            arrives = [lengths[1, n, 2, t].sum() for t in range(len(rows[n])) if rows[n, t]]
+            for values, means in ((weights, kind[0]), (arrives, kind[1])):
+                if values:
+                    assert_equal(means[1, 2, n], torch.stack(values).mean())
+                else:
+                    assert means[1, 2, n].isnan()

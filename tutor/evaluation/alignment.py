@@ -10,7 +10,7 @@ import torch
 
 from tutor.attention import padding_mask
 from tutor.record import record_attention, value_lengths
-from tutor.text.batches import Batch, make_batch
+from tutor.text.batches import EOS, Batch, make_batch
 
 STEPS = ("output", "input")  # the step that writes a token, and the next one, which reads it
 
@@ -149,3 +149,31 @@ def measure(maps, aligned, among=None):
 def best_head(rates):
     """The (layer, head) with the lowest error rate in a table (L, h)."""
     return divmod(rates.argmin().item(), rates.shape[1])
+
+
+def pieces(tokenizer, batch):
+    """Which rows of a map write the first piece of a word, and which a later one: (N, T) each.
+
+    A first piece begins with a space, a later one is letters that follow other letters.
+    """
+    names = [["^", *tokenizer.readable(row)] for row in batch.target_out.tolist()]
+    first = [[name[0] == "_" for name in row[1:]] for row in names]
+    later = [
+        [a[-1].isalpha() and b.isalpha() for a, b in zip(row, row[1:], strict=False)]
+        for row in names
+    ]
+    return torch.tensor(first), torch.tensor(later)
+
+
+def at_rest(tokenizer, batch, maps):
+    """What first and later pieces of a word give to [EOS], and what arrives: (2, L, h, N) each.
+
+    maps: from `cross_attention`. [0] holds the weight on [EOS] and [1] the sum of all lengths, as
+    means over the rows of a sentence that write such a piece, nan where it has none.
+    """
+    end = (batch.source == EOS)[:, None, None]  # (N, 1, 1, S)
+    both = torch.stack([(maps["weight"] * end).sum(-1), maps["norm"].sum(-1)])  # (2, L, N, h, T)
+    return [
+        ((both * rows[:, None]).sum(-1) / rows.sum(-1)[:, None]).mT  # (2, L, h, N)
+        for rows in pieces(tokenizer, batch)
+    ]
