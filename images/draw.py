@@ -900,6 +900,47 @@ def drawn_pairs():
     p.text(333, 126, "draw 6 of 6", size=13, italic=True)
     p.arrow((624, 142), (668, 142))
     p.box(670, 112, 200, 60, "BLEU B - BLEU A:\none difference a draw", GREY, size=14)
+
+
+DECODING_PARTS = {
+    "whole": "all of it",
+    "beams": "beam search, one of three ways to choose",
+    "cache": "the KV cache inside the model",
+    "sampling": "sampling, one of three ways to choose",
+}
+
+
+def decoding_lit(part):
+    """The loop that writes a text, with one of DECODING_PARTS lit."""
+    p = Picture(
+        900, 196, f"The loop that writes a text: {DECODING_PARTS[part]}",
+        "The text so far goes into the model, which keeps keys and values in the KV cache. It gives "
+        "the probabilities of the next token. From these a token is chosen by greedy decoding, by "
+        "beam search or by sampling, and appended to the text. Lit: "
+        f"{DECODING_PARTS[part]}.",
+    )  # fmt: skip
+    lit = {name: YELLOW if name == part else GREY for name in DECODING_PARTS}
+    p.box(20, 48, 140, 52, "the text so far:\n[BOS] une boîte", BLUE, size=13)
+    p.arrow((160, 74), (208, 74))
+    p.box(210, 48, 120, 52, "the model", BLUE, size=14)
+    p.arrow((250, 100), (250, 126))
+    p.arrow((290, 128), (290, 102))
+    p.box(210, 128, 120, 30, "KV cache", lit["cache"], size=13)
+    p.arrow((330, 74), (378, 74))
+    p.box(380, 48, 160, 52, "probabilities of\nthe next token", BLUE, size=13)
+    for y, name, words in (
+        (14, "greedy", "greedy: the most probable token"),
+        (58, "beams", "beam search: the B best beginnings"),
+        (102, "sampling", "sampling: draw a token"),
+    ):
+        p.arrow((540, 74), (560, 74), (560, y + 16), (588, y + 16))
+        p.box(590, y, 270, 32, words, lit.get(name, GREY), size=13)
+        p.parts.append(
+            f'<polyline points="860,{y + 16} 880,{y + 16} 880,180" fill="none" stroke="{LINE}" '
+            'stroke-width="1.8"/>'
+        )
+    p.arrow((880, 180), (90, 180), (90, 102))
+    p.text(470, 168, "append it, and ask again until [EOS]", size=13, italic=True)
     return p.svg()
 
 
@@ -966,6 +1007,34 @@ def cache_grows():
                 p.text(left + 40, 115 + row * 62, "computed" if new else "kept", size=12)
     p.text(450, 350, "one box: a row of keys and values, in each layer", size=14)
     p.text(450, 375, "yellow: computed at this step  ·  blue, dashed: found in the cache", size=14)
+    return p.svg()
+
+
+def beams_follow():
+    p = Picture(
+        900, 250, "The cache follows the beams",
+        "Before: row 0 of the cache holds BOS, une, boîte, row 1 holds BOS, un, box. Both new beams "
+        "go on from row 0, so index_select with the parents 0, 0 copies it into both rows. After: "
+        "both rows hold BOS, une, boîte, and the next step appends rouge to one, EOS to the other.",
+    )  # fmt: skip
+    before = (["[BOS]", "une", "boîte"], ["[BOS]", "un", "box"])
+    after = (["[BOS]", "une", "boîte", "rouge"], ["[BOS]", "une", "boîte", "[EOS]"])
+    p.text(183, 30, "the cache before", bold=True)
+    p.text(664, 30, "the cache after", bold=True)
+    for row in range(2):
+        y = 60 + row * 70
+        p.text(62, y + 22, f"row {row}", anchor="end", size=13)
+        for t, word in enumerate(before[row]):
+            p.box(72 + t * 78, y, 72, 44, word, GREY if row else BLUE, size=14)
+        p.text(512, y + 22, f"row {row}", anchor="end", size=13)
+        for t, word in enumerate(after[row]):
+            fill = YELLOW if t == 3 else BLUE
+            p.box(522 + t * 78 + (10 if t == 3 else 0), y, 72, 44, word, fill, t == 3, size=14)
+        p.arrow((310, 82), (400, 82), (400, y + 22), (456, y + 22))
+    p.text(382, 60, "parents = [0, 0]", size=13, italic=True)
+    p.text(450, 200, "blue: a row that is copied  ·  grey: a row that nobody goes on from",
+           size=14)  # fmt: skip
+    p.text(450, 224, "yellow, dashed: what the next step appends", size=14)
     return p.svg()
 
 
@@ -1953,6 +2022,7 @@ PICTURES = {
         beam_tree,
         cache_grows,
         drawn_pairs,
+        beams_follow,
         beams_share,
         questions,
         reach,
@@ -1984,10 +2054,11 @@ PICTURES = {
         shared_keys,
         window,
     )
-} | {f"layer_{part}": functools.partial(layer_lit, part) for part in LAYER_PARTS}
-PICTURES |= {f"reading_{part}": functools.partial(reading_lit, part) for part in READING_PARTS}
-
+}
+PICTURES |= {f"layer_{part}": functools.partial(layer_lit, part) for part in LAYER_PARTS}
+PICTURES |= {f"decoding_{part}": functools.partial(decoding_lit, part) for part in DECODING_PARTS}
 PICTURES |= {f"compare_{part}": functools.partial(compare_lit, part) for part in COMPARE_PARTS}
+PICTURES |= {f"reading_{part}": functools.partial(reading_lit, part) for part in READING_PARTS}
 
 
 def main():
