@@ -109,8 +109,8 @@ def course_map():
         ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
         ("The model", ["04 Encoder", "05 Parts taken away", "06 Decoder"]),
         ("A translator", ["07 Text to batches", "08 Training", "09 Decoding"]),
-        ("Looking inside", ["10 Reading attention", "11 Heads off", "12 nn.Transformer",
-                            "13 Museum of bugs"]),
+        ("Looking inside", ["10 Reading attention", "11 Heads off", "20 A decision",
+                            "12 nn.Transformer", "13 Museum of bugs"]),
         ("Out into the world", ["14 What it costs", "15 Shipping", "16 Language model",
                                 "17 Since 2017", "18 From context", "19 Is it better?"]),
     ]  # fmt: skip
@@ -900,6 +900,7 @@ def drawn_pairs():
     p.text(333, 126, "draw 6 of 6", size=13, italic=True)
     p.arrow((624, 142), (668, 142))
     p.box(670, 112, 200, 60, "BLEU B - BLEU A:\none difference a draw", GREY, size=14)
+    return p.svg()
 
 
 DECODING_PARTS = {
@@ -1850,6 +1851,50 @@ def patching():
     return p.svg()
 
 
+DECISION_PARTS = ("when", "who", "read")
+
+
+def decision(lit=""):
+    """What this page asks of the model; the part `lit` is yellow."""
+    p = Picture(
+        900, 372, "Three questions about one word",
+        "Left the encoder: a man is riding a horse, or a bicycle, goes in, and one vector a token "
+        "comes out, among them those of riding and of the object. Right the decoder after Un homme: "
+        "four layers, one above the other, and on top the word, monte or fait. Three questions: at "
+        "which level is the word there, which part of a layer adds it, and which vector of the "
+        "encoder was read for it?",
+    )  # fmt: skip
+    fills = {part: YELLOW if part == lit else BLUE for part in DECISION_PARTS}
+    for k, word in enumerate(("a", "man", "is", "riding", "a", "horse /\nbicycle")):
+        x = 20 + 76 * k
+        p.box(x, 310, 70, 44, word, GREY, size=13)
+        p.arrow((x + 35, 310), (x + 35, 276))
+        p.arrow((x + 35, 236), (x + 35, 202))
+        p.box(x, 156, 70, 44, "riding" if k == 3 else "object" if k == 5 else "", size=13,
+              fill=fills["read"] if k in (3, 5) else WHITE)  # fmt: skip
+    p.box(20, 238, 450, 36, "encoder", WHITE)
+    p.text(245, 100, "3  Which vector was read?", size=14, bold=True)
+    p.text(245, 122, "activation patching", size=13, italic=True)
+    p.arrow((470, 178), (556, 178))
+    p.text(512, 162, "reads", size=12, italic=True)
+    p.box(558, 310, 160, 44, "Un homme", GREY)
+    for layer in range(4):
+        y = 262 - 56 * layer
+        p.box(558, y, 160, 36, "", fills["when"])
+        for k in range(5):  # heads, and the feed-forward
+            p.box(566 + 29 * k, y + 7, 26, 22, "ff" if k == 4 else "", size=11,
+                  fill=YELLOW if lit == "who" else WHITE)  # fmt: skip
+        p.arrow((638, y + 56 if layer else 310), (638, y + 38))
+    p.arrow((638, 94), (638, 60))
+    p.box(558, 14, 160, 44, "monte or fait?", WHITE)
+    p.text(734, 112, "1  At which level?", size=14, anchor="start", bold=True)
+    p.text(734, 134, "logit lens", size=13, anchor="start", italic=True)
+    p.text(734, 222, "2  Which heads?", size=14, anchor="start", bold=True)
+    p.text(734, 244, "direct logit", size=13, anchor="start", italic=True)
+    p.text(734, 262, "attribution", size=13, anchor="start", italic=True)
+    return p.svg()
+
+
 def then_and_now():
     p = Picture(
         900, 300, "A layer in 2017 and today",
@@ -2048,6 +2093,7 @@ PICTURES = {
         two_replicas,
         head_off,
         patching,
+        decision,
         then_and_now,
         turned_pairs,
         gate,
@@ -2059,6 +2105,7 @@ PICTURES |= {f"layer_{part}": functools.partial(layer_lit, part) for part in LAY
 PICTURES |= {f"decoding_{part}": functools.partial(decoding_lit, part) for part in DECODING_PARTS}
 PICTURES |= {f"compare_{part}": functools.partial(compare_lit, part) for part in COMPARE_PARTS}
 PICTURES |= {f"reading_{part}": functools.partial(reading_lit, part) for part in READING_PARTS}
+PICTURES |= {f"decision_{part}": functools.partial(decision, part) for part in DECISION_PARTS}
 
 
 def main():

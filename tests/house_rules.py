@@ -29,7 +29,7 @@ SYMBOLS = NOTEBOOKS / "symbols.md"  # the one table of the course
 SECTIONS = ("What can go wrong", "Summary", "Your turn", "Sources", "Symbols")
 MAX_LINES, MEDIAN_LINES, MAX_WORDS, MIN_ALT, MAX_BYTES = 25, 8, 35, 30, 1_000_000
 PAGE_WORDS, PAGE_CELLS, SUMMARY_LINES = 3000, 70, 6
-WRITTEN_IN = {f"{n:02}" for n in range(1, 20)} - {"10", "11", "12"}
+WRITTEN_IN = {f"{n:02}" for n in range(1, 21)} - {"10", "11", "12"}
 
 
 @dataclass

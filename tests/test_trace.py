@@ -10,9 +10,10 @@ from pytorch_twins import HEADS, PLACES, small_model
 from torch.nn import functional as F
 
 from tutor import load_pretrained
-from tutor.evaluation.ablation import without_heads
+from tutor.evaluation.ablation import all_heads, without_heads
+from tutor.proof import equal
 from tutor.text.tokenizer import BOS
-from tutor.trace import check_scales, scaled, sub_layers, trace
+from tutor.trace import added_parts, check_scales, scaled, sub_layers, trace
 
 SOURCE, TARGET = [4, 5, 6, 7, 3], [BOS, 6, 9]
 ATTENTION = {"before", "read", "Q", "K", "V", "E", "A", "Y", "parts", "adds", "after"}
@@ -193,3 +194,15 @@ def test_bad_ids_are_said():
         trace(small_model(), [11], TARGET)
     with pytest.raises(ValueError, match="positions for 16"):
         trace(small_model(), SOURCE, [2] * 17)
+
+
+def test_the_parts_sum_to_the_last_vector_of_the_stream():
+    model = small_model(norm_first=True).eval()
+    with torch.no_grad():
+        parts = added_parts(model, SOURCE, TARGET)
+        last = model.config.num_layers - 1
+        x = trace(model, SOURCE, TARGET)[f"decoder.{last}.ff.after"][-1]  # (d_model)
+    assert equal(sum(parts.values()), x)
+    assert {name for name in parts if name[0] == "cross"} == {
+        head for head in all_heads(model) if head[0] == "cross"
+    }

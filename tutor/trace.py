@@ -175,3 +175,20 @@ def trace(model, source_ids, target_ids, scales=None):
     keep("decoder", out=model.decoder.norm(X))
     numbers["logits"] = model.logits(numbers["decoder.out"])  # (T, vocab_size)
     return numbers
+
+
+def added_parts(model, source_ids, target_ids):
+    """The parts whose sum is the last vector of a pre-norm decoder, before its final norm.
+
+    Returns a dict from names to (d_model): ("decoder", layer, head) and ("cross", layer, head), as
+    in `tutor.evaluation.all_heads`; ("feed-forward", layer, 0); ("start", -1, 0), which layer 0
+    reads. Source: Elhage et al. 2021, *A Mathematical Framework for Transformer Circuits*.
+    """
+    numbers = trace(model, source_ids, target_ids)
+    parts = {("start", -1, 0): numbers["target.stream"][-1]}
+    for layer in range(model.config.num_layers):
+        for kind, name in (("decoder", "self"), ("cross", "cross")):
+            for head, added in enumerate(numbers[f"decoder.{layer}.{name}.parts"]):
+                parts[kind, layer, head] = added[-1]  # the last token's
+        parts["feed-forward", layer, 0] = numbers[f"decoder.{layer}.ff.adds"][-1]
+    return parts

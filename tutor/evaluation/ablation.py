@@ -1,4 +1,4 @@
-"""Switching heads off, and putting one run's vectors into another (chapter 11)."""
+"""Switching heads off, and putting one run's vectors into another (chapters 11 and 20)."""
 
 from contextlib import ExitStack, contextmanager
 
