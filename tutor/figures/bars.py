@@ -87,9 +87,8 @@ def next_tokens(panels, caption, alt, varies=None):
 
 
 def intervals(
-    found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", pad=0.1, limits=None,
-    varies=None,
-):  # fmt: skip
+    found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", pad=0.1, limits=None
+):
     """Dots with intervals; found: a dict from name to (value, low, high).
 
     The value is written behind the line's end, in the format `number`, after `pad` units, and in
@@ -110,7 +109,7 @@ def intervals(
     ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label, xlim=limits)
     ax.invert_yaxis()
     despine(ax=ax)
-    show(figure, caption, alt, varies)
+    show(figure, caption, alt)
 
 
 def head_rates(columns, lines, caption, alt, named=()):
