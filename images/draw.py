@@ -1818,6 +1818,41 @@ def cross(p, x, y, width, height):
         )
 
 
+def stand_ins():
+    p = Picture(
+        900, 372, "What stands in for a head",
+        "A decoder layer of three parts, with cross-attention lit. It opens into four heads, whose "
+        "results are added behind W_O. Head 1 is a dashed hole. Five things can fill it. Silent: "
+        "zeros, the mean of its results, even weights. Speaking of another sentence: another "
+        "sentence's map, another sentence's result.",
+    )  # fmt: skip
+    p.text(95, 34, "decoder layer", bold=True)
+    for y, name, fill in ((70, "feed-forward", BLUE), (156, "cross-attention", YELLOW),
+                          (242, "self-attention", BLUE)):  # fmt: skip
+        p.box(25, y, 140, 54, name, fill)
+        if y > 70:
+            p.arrow((95, y), (95, y - 30))
+    p.arrow((165, 183), (208, 183))
+    p.text(330, 34, "its heads", bold=True)
+    for m, y in enumerate((58, 132, 206, 280)):
+        p.box(215, y, 230, 50, "head 1: ?" if m == 1 else f"head {m}:  Y = A @ V",
+              WHITE if m == 1 else YELLOW, dashed=m == 1)  # fmt: skip
+    p.text(330, 352, "each Y (T, d_v) @ its rows of W_O, added up", size=13)
+    p.text(690, 34, "what stands in for head 1", bold=True)
+    rows = (
+        ("zeros:  Y = 0", BLUE), ("its mean:  Y = the mean of many Y", BLUE),
+        ("even weights:  A = 1 / S", BLUE), ("another sentence's map:  its A", GREY),
+        ("another sentence's result:  its Y", GREY),
+    )  # fmt: skip
+    for (words, fill), y in zip(rows, (78, 126, 174, 258, 306), strict=True):
+        p.box(545, y, 300, 40, words, fill, size=14)
+    p.text(695, 62, "silent", size=13, italic=True)
+    p.text(695, 242, "speaking of another sentence", size=13, italic=True)
+    p.parts.append(f'<line x1="520" y1="78" x2="520" y2="346" stroke="{LINE}" stroke-width="1.8"/>')
+    p.arrow((520, 157), (449, 157))
+    return p.svg()
+
+
 def patching():
     p = Picture(
         900, 520, "Activation patching",
@@ -2092,6 +2127,7 @@ PICTURES = {
         number_formats,
         two_replicas,
         head_off,
+        stand_ins,
         patching,
         decision,
         then_and_now,
