@@ -151,7 +151,7 @@ def test_masks():
         documents = (ids > 5).cumsum(1)
         return [
             causal_mask(T, device), window_mask(T, 2, device), padding_mask(ids),
-            decoder_mask(ids), stream_mask(ids), stream_mask(ids, documents, window=2),
+            decoder_mask(ids), stream_mask(ids), stream_mask(ids, documents, ids == 5),
         ]  # fmt: skip
 
     assert on_device(same(masks, IDS))
