@@ -399,8 +399,8 @@ def test_llama():
     model = LanguageModel(llama.config_from(theirs))
 
     def back(model, ids):
-        weights = llama.to_llama(model)
-        return weights, llama.from_llama(theirs, weights)(ids)
+        settings, weights = llama.to_llama(model)
+        return weights, llama.from_llama(settings, weights)(ids)
 
     assert on_device(same(back, model, IDS))
 
