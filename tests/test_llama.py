@@ -1,5 +1,7 @@
 """Llama and its relatives in our model: logits, gradients, padding and cache, both directions."""
 
+import json
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ pytest.importorskip("transformers")
 
 import transformers
 from llamas import (
+    FOLDERS,
     KINDS,
     SCALINGS,
     SIZES,
@@ -16,10 +19,11 @@ from llamas import (
     gradients_apart,
     lifted,
     settings_of,
+    write_folder,
 )
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from tutor.exchange.llama import FAMILIES, config_from, from_llama, to_llama
+from tutor.exchange.llama import FAMILIES, config_from, export, from_llama, load, to_llama
 from tutor.language_model import Cache, LanguageModel, LanguageModelConfig
 from tutor.models import since_2017
 from tutor.modern import scaled_speeds
@@ -211,6 +215,47 @@ def test_weights_of_several_types_and_old_files_are_taken(weights):
     ours = from_llama(settings_of(), weights)
     assert {p.dtype for p in ours.parameters()} == {torch.float32}
     assert torch.equal(ours.norm.weight.half(), weights["model.norm.weight"])
+
+
+# ---- folders
+
+
+@pytest.fixture(params=FOLDERS)
+def folder(request, tmp_path):
+    return write_folder(request.param, tmp_path)
+
+
+@torch.no_grad()
+def test_their_folders_are_read_and_ours_by_them(folder, tmp_path_factory):
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    ours, new = load(folder), tmp_path_factory.mktemp("ours")
+    state = theirs.state_dict()
+    assert all(torch.equal(X, state[name]) for name, X in to_llama(ours)[1].items())
+    export(ours, new)
+    again, about = transformers.AutoModelForCausalLM.from_pretrained(new, output_loading_info=True)
+    assert type(again) is type(theirs) and again.dtype == theirs.dtype
+    assert not any(about.values())
+    assert torch.equal(again(WORDS).logits, theirs(WORDS).logits)
+
+
+def test_broken_folders_are_named(tmp_path):
+    model = from_llama(settings_of(), Precise("Llama").model.state_dict())
+    export(model, tmp_path / "a")
+    (tmp_path / "a" / "model.safetensors").rename(tmp_path / "b.safetensors")
+    with pytest.raises(FileNotFoundError, match="no .*model.safetensors"):
+        load(tmp_path / "a")
+    index = tmp_path / "a" / "model.safetensors.index.json"
+    for wrong in ({"weight_map": {"lm_head.weight": "../b.safetensors"}}, {"weight_map": 1}, []):
+        index.write_text(json.dumps(wrong))
+        with pytest.raises(ValueError, match="files beside it"):
+            load(tmp_path / "a")
+    (tmp_path / "a" / "model.safetensors").write_bytes(b"12345678")
+    with pytest.raises(ValueError, match="damaged"):
+        load(tmp_path / "a")
+    model.norm.weight.data.fill_(torch.inf)
+    with pytest.raises(ValueError, match="norm.weight .* not finite"):
+        export(model, tmp_path / "c")
+    assert not (tmp_path / "c").exists()
 
 
 def test_llama_7b_has_as_many_parameters_as_theirs():

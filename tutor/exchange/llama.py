@@ -9,12 +9,24 @@ Source: names and defaults are those of transformers 5.
 import math
 from dataclasses import replace
 from functools import reduce
+from pathlib import Path
 
 import torch
+from safetensors.torch import save
 
 from tutor.language_model import LanguageModel, LanguageModelConfig
-from tutor.training.checkpoint import brief
+from tutor.training.checkpoint import (
+    CONFIG,
+    MAX_CONFIG,
+    WEIGHTS,
+    brief,
+    open_tensors,
+    read_json,
+    replaced,
+    write_json,
+)
 
+INDEX, MAX_INDEX = "model.safetensors.index.json", 20_000_000  # bytes
 DEFAULTS = {
     "rope_theta": 10_000.0, "rms_norm_eps": 1e-6, "hidden_act": "silu",
     "tie_word_embeddings": False, "use_sliding_window": False, "max_window_layers": 28,
@@ -341,3 +353,52 @@ def to_llama(model):
     if model.config.tied:
         weights[REST["output.weight"]] = weights[REST["embedding.weight"]]
     return theirs, weights
+
+
+# ---- folders
+
+
+def load(folder):
+    """The LanguageModel in a folder of theirs: config.json, and model.safetensors or shards.
+
+    Raises FileNotFoundError for what is missing, ValueError as `from_llama` or for what is damaged.
+    """
+    folder, weights = Path(folder).expanduser(), {}
+    config, files = folder / CONFIG, [WEIGHTS]
+    if not (folder / WEIGHTS).is_file() and (folder / INDEX).is_file():
+        index = read_json(folder / INDEX, MAX_INDEX)
+        shard_of = index.get("weight_map") if isinstance(index, dict) else None
+        files = sorted(set(map(str, shard_of.values()))) if isinstance(shard_of, dict) else [INDEX]
+        if wrong := [file for file in files if Path(file).name != file or file == INDEX]:
+            raise ValueError(
+                f"{folder / INDEX} names {brief(wrong[0])} instead of files beside it."
+            )
+    for path in (config, *(folder / file for file in files)):
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"There is no {path}: a model's folder has it; download it again."
+            )
+    for file in files:
+        with open_tensors(folder / file) as tensors:
+            weights |= {name: tensors.get_tensor(name) for name in tensors.keys()}
+    theirs = read_json(config, MAX_CONFIG)
+    if not isinstance(theirs, dict):
+        raise ValueError(f"{config} is no configuration: it must hold one JSON object.")
+    return from_llama(theirs, weights)
+
+
+def export(model, folder):
+    """Write our model as a folder that their `from_pretrained` reads, all or nothing.
+
+    Raises ValueError as `to_llama`, for numbers that are not finite and for a folder that holds
+    anything else; OSError where it cannot be written.
+    """
+    theirs, weights = to_llama(model)
+    check_numbers(weights)
+    if model.config.tied:
+        del weights[REST["output.weight"]]
+    theirs["architectures"] = [f"{FAMILIES[theirs['model_type']][0]}ForCausalLM"]
+    theirs["dtype"] = str(next(iter(weights.values())).dtype).removeprefix("torch.")
+    with replaced(folder, (CONFIG, WEIGHTS)) as new:
+        (new / WEIGHTS).write_bytes(save(weights, metadata={"format": "pt"}))
+        write_json(new / CONFIG, theirs)
