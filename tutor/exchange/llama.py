@@ -32,17 +32,17 @@ DEFAULTS = {
     "tie_word_embeddings": False, "use_sliding_window": False, "max_window_layers": 28,
     "no_rope_layer_interval": 4, "sliding_window_pattern": 4,
 }  # fmt: skip
-WINDOW = {"sliding_window": 4096}
+SLIDING = {"sliding_window": 4096}
 FAMILIES = {  # model_type: their class, what a Llama has not, the defaults that are not those above
     "llama": ("Llama", {}, {}),
-    "mistral": ("Mistral", {}, WINDOW),
-    "ministral": ("Ministral", {}, WINDOW),
-    "qwen2": ("Qwen2", {"qkv_bias": True}, WINDOW),
-    "qwen3": ("Qwen3", {"qk_norm": True}, WINDOW | {"head_dim": 128}),
+    "mistral": ("Mistral", {}, SLIDING),
+    "ministral": ("Ministral", {}, SLIDING),
+    "qwen2": ("Qwen2", {"qkv_bias": True}, SLIDING),
+    "qwen3": ("Qwen3", {"qk_norm": True}, SLIDING | {"head_dim": 128}),
     "seed_oss": ("SeedOss", {"qkv_bias": True}, {"attention_bias": True, "head_dim": 128}),
     "smollm3": ("SmolLM3", {}, {"rope_theta": 2e6, "tie_word_embeddings": True}),
     "olmo2": ("Olmo2", {"qk_norm": "joint", "norm_out": True}, {"rms_norm_eps": 1e-5}),
-    "exaone4": ("Exaone4", {"qk_norm": True, "norm_out": True}, WINDOW | {"rms_norm_eps": 1e-5}),
+    "exaone4": ("Exaone4", {"qk_norm": True, "norm_out": True}, SLIDING | {"rms_norm_eps": 1e-5}),
 }
 ALIKE = ("llama", "mistral", "seed_oss", "olmo2")  # all layers have one window or none
 SCALINGS = {  # rope_type: the numbers that it needs, and their defaults
@@ -89,7 +89,7 @@ REST = {
     "norm.weight": "model.norm.weight",
     "output.weight": "lm_head.weight",
 }
-SIZES = {  # ours: theirs
+THEIR_SIZES = {  # ours: theirs
     "vocab_size": "vocab_size", "d_model": "hidden_size", "num_layers": "num_hidden_layers",
     "num_heads": "num_attention_heads", "d_ff": "intermediate_size",
     "max_len": "max_position_embeddings",
@@ -109,7 +109,7 @@ def config_from(theirs):
     is missing.
     """
     given = theirs if isinstance(theirs, dict) else vars(theirs)
-    family = given.get("model_type", getattr(theirs, "model_type", None))
+    family = str(given.get("model_type", getattr(theirs, "model_type", None)))
     if family not in FAMILIES:
         near = f" ({NEAR[family]})" if family in NEAR else ""
         raise ValueError(
@@ -117,8 +117,10 @@ def config_from(theirs):
         )
     _, parts, defaults = FAMILIES[family]
     s = DEFAULTS | defaults | given
-    if wrong := [name for name in SIZES.values() if type(s.get(name)) is not int]:
+    if wrong := [name for name in THEIR_SIZES.values() if type(s.get(name)) is not int]:
         raise ValueError(f"The configuration has no whole number as {', '.join(wrong)}.")
+    if not isinstance(s["rms_norm_eps"], float | int):
+        raise ValueError(f"rms_norm_eps is {brief(repr(s['rms_norm_eps']))}: it must be a number.")
     if family == "seed_oss":  # of Q, K and V alone
         parts = {"qkv_bias": s["attention_bias"]}
     lacks = {
@@ -139,7 +141,7 @@ def config_from(theirs):
             "layer_types, no_rope_layers or another."
         ) from None
     return LanguageModelConfig(
-        **{ours: s[name] for ours, name in SIZES.items()},
+        **{ours: s[name] for ours, name in THEIR_SIZES.items()},
         **ALWAYS,
         **parts,
         dropout=0.0,
@@ -226,11 +228,11 @@ def layers_from(s, family):
 
 def config_to(config):
     """The settings of theirs, a dict, for a LanguageModelConfig: see `to_llama`."""
-    lacks = [name for name, value in ALWAYS.items() if getattr(config, name) != value]
-    lacks += ["scale_embedding"] * (config.scale_embedding and config.tied)
+    lacks = [f"{k}={getattr(config, k)!r}" for k, v in ALWAYS.items() if getattr(config, k) != v]
+    if config.scale_embedding and config.tied:  # an untied table is scaled itself
+        lacks.append("scale_embedding=True with tied=True")
     if lacks:
-        said = ", ".join(f"{name}={getattr(config, name)!r}" for name in lacks)
-        raise ValueError(f"No model of theirs that ours knows can do {said}.")
+        raise ValueError(f"No model of theirs that ours knows can do {', '.join(lacks)}.")
     d_k = config.d_k or config.d_model // config.num_heads
     ours = replace(
         config, dropout=0.0, bias=False, scale_embedding=False, pad=None, d_k=d_k,
@@ -239,7 +241,7 @@ def config_to(config):
     rope = {"rope_type": "default"} | (config.rope_scaling or {}) | {"rope_theta": config.rope_base}
     if rope["rope_type"] == "dynamic":  # there it is max_position_embeddings
         del rope["original_max_position_embeddings"]
-    theirs = {name: getattr(config, our) for our, name in SIZES.items()} | {
+    theirs = {name: getattr(config, our) for our, name in THEIR_SIZES.items()} | {
         "num_key_value_heads": ours.num_kv_heads,
         "head_dim": d_k,
         "hidden_act": "silu",
