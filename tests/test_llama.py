@@ -93,19 +93,29 @@ def test_there_and_back(pair):
         assert close(fresh(WORDS).logits, ours(WORDS))
 
 
+TOGETHER = [  # parts of one family of theirs, or of none
+    {}, dict(qkv_bias=True), dict(qk_norm=True), dict(qk_norm="joint", norm_out=True),
+    dict(qk_norm=True, norm_out=True), dict(window=2), dict(window=1, unwindowed=(1,)),
+    dict(window=2, unwindowed=(0, 2), qk_norm=True), dict(unturned=(1,)),
+    dict(window=2, unwindowed=(1,), unturned=(1,), qk_norm=True, norm_out=True),
+    dict(norm_out=True), dict(qkv_bias=True, qk_norm=True), dict(unturned=(0,), qk_norm=True),
+]  # fmt: skip
+OTHERS = [dict(positions="alibi"), dict(norm="layer"), dict(feed_forward="relu"),
+          dict(norm_first=False)]  # fmt: skip
 CHOICES = dict(
-    positions=["rope"] * 5 + ["alibi", "learned"], norm=["rms"] * 5 + ["layer"], bias=[True, False],
-    feed_forward=["swiglu"] * 5 + ["relu"], norm_first=[True] * 5 + [False], d_k=[None, 4, 6],
-    num_kv_heads=[None, 1, 2], qk_norm=[False, False, True, "joint"], window=[None, None, 1, 2],
-    tied=[True, False], scale_embedding=[False, False, True], pad=[None, 0], qkv_bias=[False, True],
-    norm_out=[False, True], unwindowed=[(), (), (1,), (0, 2)], unturned=[(), (), (1,), (0, 2)],
-    rope_scaling=[None, *SCALINGS.values()],
+    d_k=[None, 6], num_kv_heads=[None, 1, 2], tied=[True, False], scale_embedding=[False, True],
+    pad=[None, 0], rope_scaling=[None, *SCALINGS.values()], bias=[False, True],
 )  # fmt: skip
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.fixed_dictionaries({name: st.sampled_from(of) for name, of in CHOICES.items()}))
-def test_any_model_of_ours_is_theirs_or_refused(chosen):
+@given(
+    st.fixed_dictionaries({name: st.sampled_from(of) for name, of in CHOICES.items()}),
+    st.sampled_from(TOGETHER),
+    st.sampled_from([{}] * 8 + OTHERS),
+)
+def test_any_model_of_ours_is_theirs_or_refused(chosen, parts, other):
+    chosen |= dict(positions="rope", norm="rms", feed_forward="swiglu") | parts | other
     torch.manual_seed(1)
     sizes = dict(d_model=16, num_layers=3, num_heads=4, d_ff=12, dropout=0.0, max_len=16)
     if chosen["rope_scaling"]:
@@ -116,7 +126,7 @@ def test_any_model_of_ours_is_theirs_or_refused(chosen):
     try:
         settings, weights = to_llama(ours)
     except ValueError as error:
-        assert any(f"{name}=" in str(error) for name in CHOICES)
+        assert any(f"{name}=" in str(error) for name in chosen)
         return
     theirs = Precise(FAMILIES[settings["model_type"]][0], **settings)
     theirs.model.load_state_dict(weights)
@@ -137,6 +147,16 @@ def test_speeds_are_those_of_their_functions(kind, length):
     speeds = scaled_speeds(32, ours.rope_base, ours.rope_scaling, length)
     assert close(speeds, wanted)
     assert ours.rope_scaling.get("attention_factor", 1.0) == pytest.approx(longer, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", SCALINGS)
+def test_older_names_say_the_same(kind):
+    old = dict(SCALINGS[kind])
+    base, old["type"] = old.pop("rope_theta"), old.pop("rope_type")
+    if old["type"] == "dynamic":  # where it is max_position_embeddings, whatever the file says
+        old["original_max_position_embeddings"] = 7
+    new = config_from(settings_of(rope_parameters=SCALINGS[kind]))
+    assert config_from(settings_of(rope_theta=base, rope_scaling=old)) == new
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

@@ -79,6 +79,13 @@ def test_rms_norm():
     agree(lambda m, X: m(X), theirs, normal(N, T, D_MODEL), module=norm)
 
 
+def test_rms_norm_sums_in_long_numbers():
+    X = normal(64, 512).bfloat16()
+    short = RMSNorm(512).bfloat16()(X)
+    long = F.rms_norm(X.float(), (512,), eps=1e-6).bfloat16()
+    assert (short == long).double().mean() > 0.99
+
+
 def test_swiglu_on_paper():
     def on_paper(m, X):
         G = X @ m.gate.weight.T
@@ -226,16 +233,17 @@ def test_the_caller_says_what_is_padding():
 
 def test_scaled_speeds_on_paper():
     """Llama 3.1: the fastest pair stays, the slowest is 8 times slower, one stands between."""
-    speeds, scaled = scaled_speeds(128, 5e5), scaled_speeds(128, 5e5, LLAMA_3)
+    speeds = 5e5 ** (-torch.arange(64).double() / 64)
+    scaled = scaled_speeds(128, 5e5, LLAMA_3)
     assert equal(scaled[0], speeds[0]) and equal(scaled[-1], speeds[-1] / 8)
     i = next(i for i in range(64) if 2 * torch.pi / speeds[i] > 8192 / 4)  # 3.2 turns in 8192
     share = (8192 * speeds[i] / (2 * torch.pi) - 1) / 3
     assert 0 < share < 1
     assert equal(scaled[i], share * speeds[i] + (1 - share) * speeds[i] / 8)
     dynamic = dict(rope_type="dynamic", factor=4.0, original_max_position_embeddings=100)
-    assert equal(scaled_speeds(8, 1e4, dynamic, 100), scaled_speeds(8))
-    grown = scaled_speeds(8, 1e4, dynamic, 200)
-    assert equal(grown[[0, -1]], scaled_speeds(8)[[0, -1]] / torch.tensor([1.0, 5.0]).double())
+    for length, slower in ((50, 1.0), (100, 1.0), (200, 5.0)):
+        found = scaled_speeds(8, 1e4, dynamic, length)[[0, -1]]
+        assert equal(found, torch.tensor([1.0, 1e-3 / slower], dtype=torch.float64))
 
 
 def test_packed_documents_stay_apart():

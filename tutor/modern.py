@@ -9,44 +9,49 @@ from torch import nn
 from tutor.attention import MultiHeadAttention, causal_mask, slice_vertically
 
 
-def rotate(X, places, base=10_000.0, scaling=None):
+def rotate(X, places, base=10_000.0):
     """RoPE: each pair of columns of X (..., T, d_k), turned in proportion to its token's place.
 
     Column i goes with column i + d_k / 2 (the layout of transformers; Meta's own files of Llama
-    pair neighbours); the pair turns by place / base^(2i / d_k) radians, or as `scaled_speeds` has
-    it. places: (T,), or what broadcasts to (..., T). The angles are float64, whatever X is. Raises
-    ValueError for an odd d_k.
+    pair neighbours); the pair turns by place / base^(2i / d_k) radians. places: (T,), or what
+    broadcasts to (..., T). The angles are float64, whatever X is. Raises ValueError for an odd d_k.
     Source: Su et al. 2021, section 3.2.2; pairs of halves: GPT-NeoX (Black et al. 2022).
     """
     d_k = X.shape[-1]
     if d_k % 2:
         raise ValueError(f"d_k is {d_k}, but rotation takes columns in pairs: choose an even d_k.")
-    speeds = scaled_speeds(d_k, base, scaling, places.max() + 1, X.device)  # (d_k / 2,)
-    return turn_pairs(X, places[..., None] * speeds)  # (..., T, d_k)
+    even = torch.arange(0, d_k, 2, dtype=torch.float64, device=X.device)  # the 2i of the formula
+    return turn_pairs(X, places[..., None] * base ** (-even / d_k))  # (..., T, d_k)
 
 
-def scaled_speeds(d_k, base=10_000.0, scaling=None, length=1, device=None):
-    """Radians from a place to the next, for each pair of columns: (d_k / 2,), float64.
+def turn_pairs(X, angle):
+    """Turn column i of X (..., T, d_k) with column i + d_k / 2 by angle (..., T, d_k / 2)."""
+    cos, sin = angle.cos().to(X.dtype), angle.sin().to(X.dtype)  # (..., T, d_k / 2) each
+    left, right = X.chunk(2, dim=-1)  # (..., T, d_k / 2) each
+    return torch.cat([left * cos - right * sin, right * cos + left * sin], dim=-1)
 
-    scaling: None, or what lets a model read further than it was trained, as transformers names it:
-    "factor", "original_max_position_embeddings" (the length of the training) and "rope_type".
-    "linear" divides all speeds by the factor. "dynamic" takes a larger base when `length`, that of
-    the text, is beyond the training's. "llama3" and "yarn" leave fast pairs, divide slow ones and
-    mix between: llama3 by how often a pair turns within the training's length (from low_freq_factor
-    to high_freq_factor), yarn by its number, from the pair that turns beta_fast times to the one
-    that turns beta_slow times, in whole numbers if `truncate`.
+
+def scaled_speeds(d_k, base, scaling, length=1, device=None):
+    """Speeds at which a model reads further than it was trained: (d_k / 2,), float64.
+
+    A speed is by how many radians a pair of columns turns from a place to the next. scaling: a dict
+    with the names of transformers: "rope_type", "factor" and, except for "linear",
+    "original_max_position_embeddings", the length of the training. "linear" divides all speeds by
+    the factor. "dynamic" takes a larger base if `length`, that of the text, is beyond the
+    training's. "llama3" and "yarn" leave fast pairs, divide slow ones and mix between: llama3 by
+    how often a pair turns within the training's length (from low_freq_factor to high_freq_factor),
+    yarn by its number, from the pair that turns beta_fast times to the one that turns beta_slow
+    times, in whole numbers if `truncate`.
     Source: linear: Chen et al. 2023, section 2.3; dynamic and yarn: Peng et al. 2023, sections 3.3
     and 3.2; llama3: Meta's code for Llama 3.1.
     """
     i = torch.arange(d_k // 2, dtype=torch.float64, device=device)
-    kind = scaling["rope_type"] if scaling else "default"
-    trained = (scaling or {}).get("original_max_position_embeddings")
+    kind, trained = scaling["rope_type"], scaling.get("original_max_position_embeddings")
     if kind == "dynamic":
         longer = 1 + scaling["factor"] * max(float(length) / trained - 1, 0.0)
         base = base * longer ** (d_k / (d_k - 2))  # divides the slowest speed by `longer`
+        return base ** (-2 * i / d_k)
     speeds = base ** (-2 * i / d_k)
-    if kind in ("default", "dynamic"):
-        return speeds
     if kind == "linear":
         share = torch.zeros_like(i)  # of the old speed
     elif kind == "llama3":
@@ -65,13 +70,6 @@ def scaled_speeds(d_k, base=10_000.0, scaling=None, length=1, device=None):
         raise ValueError(f"rope_type is {kind!r}: choose linear, dynamic, yarn or llama3.")
     share = share.clamp(0, 1)
     return share * speeds + (1 - share) * speeds / scaling["factor"]
-
-
-def turn_pairs(X, angle):
-    """Turn column i of X (..., T, d_k) with column i + d_k / 2 by angle (..., T, d_k / 2)."""
-    cos, sin = angle.cos().to(X.dtype), angle.sin().to(X.dtype)  # (..., T, d_k / 2) each
-    left, right = X.chunk(2, dim=-1)  # (..., T, d_k / 2) each
-    return torch.cat([left * cos - right * sin, right * cos + left * sin], dim=-1)
 
 
 def interleave(X):
@@ -94,8 +92,12 @@ class Rope:
         self.base, self.scaling = base, scaling
 
     def of_queries(self, Q, places):
-        longer = (self.scaling or {}).get("attention_factor", 1.0)
-        return rotate(Q, places, self.base, self.scaling) * longer  # (N, h, T, d_k)
+        if self.scaling is None:
+            return rotate(Q, places, self.base)  # (N, h, T, d_k)
+        longest = places.max() + 1
+        speeds = scaled_speeds(Q.shape[-1], self.base, self.scaling, longest, Q.device)
+        longer = self.scaling.get("attention_factor", 1.0)
+        return turn_pairs(Q, places[..., None] * speeds) * longer  # (N, h, T, d_k)
 
     of_keys = of_queries
 
