@@ -151,7 +151,7 @@ def test_masks():
         documents = (ids > 5).cumsum(1)
         return [
             causal_mask(T, device), window_mask(T, 2, device), padding_mask(ids),
-            decoder_mask(ids), stream_mask(ids), stream_mask(ids, documents, window=2),
+            decoder_mask(ids), stream_mask(ids), stream_mask(ids, documents, ids == 5),
         ]  # fmt: skip
 
     assert on_device(same(masks, IDS))
@@ -399,8 +399,8 @@ def test_llama():
     model = LanguageModel(llama.config_from(theirs))
 
     def back(model, ids):
-        weights = llama.to_llama(model)
-        return weights, llama.from_llama(theirs, weights)(ids)
+        settings, weights = llama.to_llama(model)
+        return weights, llama.from_llama(settings, weights)(ids)
 
     assert on_device(same(back, model, IDS))
 

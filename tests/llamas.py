@@ -1,42 +1,140 @@
 """Small models of `transformers` with random weights, in double precision through and through."""
 
+import json
+from contextlib import ExitStack
+from unittest.mock import patch
+
 import torch
 import transformers
 from torch import nn
 
+from tutor.exchange.llama import to_llama
+
 SIZES = dict(
     vocab_size=30, hidden_size=16, intermediate_size=20, num_hidden_layers=2, num_attention_heads=4,
-    max_position_embeddings=64, rms_norm_eps=1e-5, bos_token_id=2, eos_token_id=3,
+    num_key_value_heads=2, max_position_embeddings=64, rms_norm_eps=1e-5, pad_token_id=0,
+    bos_token_id=2, eos_token_id=3,
 )  # fmt: skip
+YARN = dict(rope_type="yarn", rope_theta=1e4, factor=4.0, original_max_position_embeddings=16)
+SCALINGS = {
+    "linear": dict(rope_type="linear", rope_theta=1e4, factor=2.0),
+    "dynamic": dict(rope_type="dynamic", rope_theta=1e4, factor=2.0),
+    "llama3": dict(
+        rope_type="llama3", rope_theta=5e4, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+        original_max_position_embeddings=32,
+    ),
+    "yarn": YARN,
+    "yarn in fractions": YARN | dict(mscale=0.7, mscale_all_dim=0.3, truncate=False, beta_fast=8),
+}  # fmt: skip
+SLIDING = dict(use_sliding_window=True, sliding_window=2, max_window_layers=1)
+KINDS = {
+    "Llama": ("Llama", {}),
+    "Llama tied": ("Llama", dict(num_key_value_heads=1, tie_word_embeddings=True)),
+    "Llama linear": ("Llama", dict(rope_parameters=SCALINGS["linear"])),
+    "Llama dynamic": (
+        "Llama", dict(rope_parameters=SCALINGS["dynamic"], max_position_embeddings=4),
+    ),
+    "Llama 3.1": ("Llama", dict(rope_parameters=SCALINGS["llama3"], head_dim=8)),
+    "Llama yarn": ("Llama", dict(rope_parameters=YARN, head_dim=8)),
+    "Mistral": ("Mistral", dict(sliding_window=None)),
+    "Mistral window": ("Mistral", dict(sliding_window=3)),
+    "Ministral": (
+        "Ministral",
+        dict(head_dim=4, sliding_window=3, layer_types=["full_attention", "sliding_attention"]),
+    ),
+    "Qwen2": ("Qwen2", {}),
+    "Qwen2 window": ("Qwen2", SLIDING),
+    "Qwen3": ("Qwen3", dict(head_dim=6, rope_parameters=dict(rope_type="default", rope_theta=1e6))),
+    "Qwen3 window": ("Qwen3", SLIDING),
+    "SeedOss": ("SeedOss", dict(head_dim=6)),
+    "SmolLM3": ("SmolLM3", dict(no_rope_layers=[1, 0])),
+    "SmolLM3 window": (
+        "SmolLM3", dict(num_hidden_layers=4, use_sliding_window=True, sliding_window=2),
+    ),
+    "Olmo2": ("Olmo2", {}),
+    "Exaone4": ("Exaone4", dict(sliding_window=None, layer_types=["full_attention"] * 2)),
+    "Exaone4 window": ("Exaone4", dict(sliding_window=2, sliding_window_pattern=2)),
+}  # fmt: skip
+
+
+def settings_of(model_type="llama", **changes):
+    """What a config.json of transformers 4 holds, as a dict."""
+    return SIZES | dict(model_type=model_type, rope_theta=1e4, torch_dtype="bfloat16") | changes
+
+
+def lifted():
+    """A context in which what their code asks for in float32 (angles, norms) is float64."""
+    stack = ExitStack()
+    for name in ("float", "float32"):
+        stack.enter_context(patch.object(torch, name, torch.float64))
+    stack.enter_context(patch.object(torch.Tensor, "float", torch.Tensor.double))
+    return stack
 
 
 class Precise(nn.Module):
-    """Their model, whose float32 islands (angles, norms) are float64 here."""
+    """Their model of a kind ("Llama", "Qwen3", ...), whose float32 islands are float64."""
 
-    def __init__(self, kind, **changes):  # kind: "Llama" or "Qwen3"
+    def __init__(self, kind, **changes):
         super().__init__()
-        config = getattr(transformers, f"{kind}Config")(**SIZES | changes)
+        self.config = getattr(transformers, f"{kind}Config")(**SIZES | changes)
         torch.manual_seed(0)
-        model = getattr(transformers, f"{kind}ForCausalLM")(config).double().eval()
+        with lifted():
+            self.model = getattr(transformers, f"{kind}ForCausalLM")(self.config).double().eval()
+        self.model.model.embed_tokens.padding_idx = None  # a row that would get no gradient
         with torch.no_grad():
-            for p in model.parameters():
+            for p in self.model.parameters():
                 p.add_(torch.randn_like(p) / 3)
-        for name, module in list(model.named_modules()):
-            if type(module).__name__ == f"{kind}RMSNorm":
-                norm = nn.RMSNorm(module.weight.shape, eps=module.variance_epsilon)
-                norm.weight = module.weight
-                model.set_submodule(name, norm)
-        turn = model.model.rotary_emb
-        even = torch.arange(0, config.head_dim, 2, dtype=torch.float64) / config.head_dim
-        turn.inv_freq = config.rope_parameters["rope_theta"] ** -even
-        turn.forward = self.angles
-        self.model, self.config = model, config
-        self.again = lambda: Precise(kind, **changes)
-
-    def angles(self, x, position_ids):
-        freqs = position_ids[..., None].double() * self.model.model.rotary_emb.inv_freq
-        emb = torch.cat([freqs, freqs], dim=-1)
-        return emb.cos(), emb.sin()
 
     def forward(self, *args, **kwargs):
-        return self.model(*args, **kwargs)
+        with lifted():
+            return self.model(*args, **kwargs)
+
+
+def gradients_apart(ours, theirs, found, wanted):
+    """The largest difference of gradients of our logits and theirs, which ours then holds."""
+    from_above = torch.randn_like(wanted)
+    for Z in (found, wanted):
+        (Z * from_above).sum().backward()
+    gradients = {name: p.grad for name, p in theirs.model.named_parameters()}
+    for p in ours.parameters():
+        p.data, p.grad = p.grad, p.data
+    back = {name: G for name, G in to_llama(ours)[1].items() if name in gradients}
+    assert back.keys() == gradients.keys()
+    for p in ours.parameters():
+        p.data = p.grad
+    return max((G - gradients[name]).abs().max().item() for name, G in back.items())
+
+
+# ---- folders
+
+
+def shards(theirs, folder):
+    theirs.save_pretrained(folder, max_shard_size="3KB")
+    assert len([*folder.glob("model-*.safetensors")]) > 3
+
+
+def version_4(theirs, folder):
+    theirs.save_pretrained(folder)
+    made = json.loads((folder / "config.json").read_text())
+    rope = made.pop("rope_parameters")
+    made |= dict(rope_theta=rope.pop("rope_theta"), torch_dtype=made.pop("dtype"))
+    made["rope_scaling"] = dict(type=rope.pop("rope_type"), **rope)
+    (folder / "config.json").write_text(json.dumps(made))
+
+
+FOLDERS = {  # how it is written, its dtype, more settings
+    "one file": (lambda theirs, folder: theirs.save_pretrained(folder), torch.float32, {}),
+    "bfloat16": (lambda theirs, folder: theirs.save_pretrained(folder), torch.bfloat16, {}),
+    "shards": (shards, torch.bfloat16, {}),
+    "tied": (shards, torch.float32, dict(tie_word_embeddings=True)),
+    "version 4": (version_4, torch.float32, {}),
+}
+
+
+def write_folder(kind, folder):
+    """A Llama 3.1 of random weights as their library writes it; returns `folder`."""
+    write, dtype, changes = FOLDERS[kind]
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(**SIZES | changes, rope_parameters=SCALINGS["llama3"])
+    write(transformers.LlamaForCausalLM(config).to(dtype), folder)
+    return folder

@@ -1,5 +1,6 @@
 """The language model: packing, cache and padding, each against every text alone."""
 
+import json
 import math
 from collections import Counter, defaultdict
 
@@ -15,15 +16,16 @@ from course.making import translation
 from tutor import EncoderLayer, causal_mask, record_attention
 from tutor.attention import PAD
 from tutor.evaluation import without_heads
-from tutor.language_model import Cache, LanguageModel, LanguageModelConfig, places_of
+from tutor.language_model import Cache, LanguageModel, LanguageModelConfig, places_of, write_on
 from tutor.models import language
 from tutor.models.language import in_context, samples
 from tutor.proof import equal
 from tutor.text.batches import make_batch
 from tutor.text.packing import fill_rows, pack
-from tutor.text.tokenizer import BOS, EOS
+from tutor.text.tokenizer import BOS, EOS, Tokenizer
 from tutor.text.truth import generate_english, log_probability, written_words
 from tutor.training import Recipe
+from tutor.training.checkpoint import load_language_model, save_language_model
 
 SEEDS = st.integers(0, 10_000)
 DOCUMENTS = st.lists(st.lists(st.integers(4, 11), max_size=6), min_size=1, max_size=7)
@@ -145,6 +147,48 @@ def test_a_document_that_fits_nowhere_and_wrong_sizes_are_named():
         pack([[4], [5, 6, 7, 8]], 4)
     with pytest.raises(ValueError, match="num_layers must be a whole number"):
         LanguageModelConfig(12, num_layers=0)
+
+
+SHIPPED = [
+    dict(dtype=torch.float32), dict(dtype=torch.float64, positions="sinusoidal", norm_first=False),
+    dict(dtype=torch.bfloat16, positions="rope", norm="rms", feed_forward="swiglu", window=2,
+         unwindowed=(1,), unturned=(0,), tied=False, qk_norm="joint", norm_out=True, qkv_bias=True,
+         rope_scaling={"rope_type": "linear", "factor": 2.0}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("changes", SHIPPED)
+@pytest.mark.parametrize("tokenizer", [None, Tokenizer.train(["a red dog"], 267)])
+def test_a_saved_model_is_loaded_and_goes_on_writing(changes, tokenizer, tmp_path):
+    dtype = changes["dtype"]
+    config = LanguageModelConfig(267, **{k: v for k, v in changes.items() if k != "dtype"})
+    model = LanguageModel(config).to(dtype).eval()
+    save_language_model(tmp_path / "model", model, tokenizer)
+    again, with_it = load_language_model(tmp_path / "model")
+    assert again.config == config and not again.training
+    assert (with_it and with_it.encode("red")) == (tokenizer and tokenizer.encode("red"))
+    ids = torch.tensor([[BOS, 5, 6, 7], [BOS, 8, PAD, PAD]])
+    assert torch.equal(again(ids), model(ids)) and again(ids).dtype == dtype
+    texts = [write_on(m, ids[:, :2], lambda Z: Z.max(-1, keepdim=True), 4) for m in (model, again)]
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (dict(d_ff=9), "do not belong together"),
+        (dict(num_layers=10**9), "do not belong together"),
+        (dict(qk_norm="wide"), "describes no model: qk_norm must be"),
+        (dict(rope_scaling={"rope_type": "yarn"}), "rope_scaling is not complete"),
+        (dict(colour=1), "unknown field 'colour'"),
+    ],
+)
+def test_a_damaged_model_is_named(change, said, tmp_path):
+    save_language_model(tmp_path / "model", small_model())
+    path = tmp_path / "model" / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ValueError, match=said):
+        load_language_model(tmp_path / "model")
 
 
 def test_a_head_can_be_switched_off():

@@ -1,131 +1,281 @@
-"""Llama and Qwen3 in our model: logits, gradients, padding and cache, both directions."""
+"""Llama and its relatives in our model: logits, gradients, padding and cache, both directions."""
+
+import json
 
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("transformers")
 
 import transformers
-from llamas import SIZES, Precise
+from llamas import (
+    FOLDERS,
+    KINDS,
+    SCALINGS,
+    SIZES,
+    Precise,
+    gradients_apart,
+    lifted,
+    settings_of,
+    write_folder,
+)
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from tutor.exchange.llama import config_from, from_llama, to_llama
-from tutor.language_model import Cache, LanguageModel
+from tutor.exchange.llama import FAMILIES, config_from, export, from_llama, load, to_llama
+from tutor.language_model import Cache, LanguageModel, LanguageModelConfig
 from tutor.models import since_2017
+from tutor.modern import scaled_speeds
 from tutor.transformer import count_parameters
 
-KINDS = [
-    ("Llama", dict(num_key_value_heads=2, pad_token_id=0)),
-    ("Llama", dict(num_key_value_heads=1, pad_token_id=0, tie_word_embeddings=True)),
-    (
-        "Qwen3",
-        dict(num_key_value_heads=2, pad_token_id=29, head_dim=6,
-             rope_parameters={"rope_type": "default", "rope_theta": 1e6}),
-    ),
-]  # fmt: skip
-PADDED = {"right": [[4, 5, 6, 7, 8], [9, 10, 11]], "left": [[4, 5, 6, 7, 8], [12, 13]]}
+WORDS = torch.tensor([[4, 5, 6, 0, 7, 8], [9, 0, 10, 11, 12, 13]])  # 0 is a word like any other
 
 
-def batch(side, pad, length=5):
-    rows = []
-    for row in PADDED[side]:
-        fill = [pad] * (length - len(row))
-        rows.append(row + fill if side == "right" else fill + row)
-    return torch.tensor(rows)
+def batch(side):
+    """Two texts, and what the caller keeps of them: all of the first, 3 tokens of the second."""
+    keep = torch.ones_like(WORDS)
+    keep[1, :3] = 0
+    return WORDS, keep.flip(1) if side == "right" else keep
 
 
 def close(a, b):
     return (a - b).abs().max().item() < 1e-10
 
 
-@pytest.fixture(params=KINDS, ids=lambda kind: f"{kind[0]} {kind[1]['num_key_value_heads']}")
+@pytest.fixture(params=KINDS)
 def pair(request):
-    kind, changes = request.param
+    kind, changes = KINDS[request.param]
     theirs = Precise(kind, **changes)
     return theirs, from_llama(theirs.config, theirs.model.state_dict())
 
 
-@pytest.mark.parametrize("side", PADDED)
+@pytest.mark.parametrize("side", ["left", "right"])
 def test_logits_and_gradients_with_padding(pair, side):
     theirs, ours = pair
-    ids = batch(side, theirs.config.pad_token_id)
-    keep = ids != theirs.config.pad_token_id
-    found = ours(ids)[keep]
-    wanted = theirs(ids, attention_mask=keep.long()).logits[keep]
+    ids, keep = batch(side)
+    found = ours(ids, padding=keep == 0)[keep == 1]
+    wanted = theirs(ids, attention_mask=keep).logits[keep == 1]
     assert close(found, wanted)
-    from_above = torch.randn_like(wanted)
-    for Z in (found, wanted):
-        (Z * from_above).sum().backward()
-    gradients = {name: p.grad for name, p in theirs.model.named_parameters()}
-    for p in ours.parameters():
-        p.data = p.grad
-    for name, grad in to_llama(ours).items():
-        if name in gradients:
-            assert close(grad, gradients.pop(name)), name
-    assert not gradients
+    assert gradients_apart(ours, theirs, found, wanted) < 1e-10
 
 
 @torch.no_grad()
-def test_with_padding_and_a_cache(pair):
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_with_padding_and_a_cache(pair, side):
     theirs, ours = pair
-    ids, cache = batch("left", theirs.config.pad_token_id), Cache(ours)
-    keep = (ids != theirs.config.pad_token_id).long()
-    kept, whole = None, ids
-    for new in (ids, torch.tensor([[4], [9]]), torch.tensor([[15], [16]])):
+    ids, keep = batch(side)
+    kept, cache = None, Cache(ours)
+    for new in (ids, torch.tensor([[4], [0]]), torch.tensor([[15], [16]])):
         if kept is not None:
-            whole, keep = torch.cat([whole, new], 1), torch.cat([keep, torch.ones_like(new)], 1)
-        step = theirs(new, attention_mask=keep, past_key_values=kept, use_cache=True)
-        kept = step.past_key_values
-        found = ours(new, cache=cache)[:, -1]
-        assert close(found, step.logits[:, -1])
-        assert close(found, ours(whole)[:, -1])
+            keep = torch.cat([keep, torch.ones_like(new)], 1)
+        newest = slice(-new.shape[1], None)
+        step = theirs(
+            new, attention_mask=keep, past_key_values=kept, use_cache=True,
+            position_ids=(keep.cumsum(1) - 1).clamp(min=0)[:, newest],  # as their generate has them
+        )  # fmt: skip
+        kept, now = step.past_key_values, keep[:, newest] == 1
+        assert close(ours(new, cache=cache, padding=~now)[now], step.logits[now])
 
 
 def test_there_and_back(pair):
     theirs, ours = pair
     state = theirs.model.state_dict()
-    back = to_llama(ours)
+    settings, back = to_llama(ours)
     assert back.keys() == state.keys()
     assert all(torch.equal(back[name], state[name]) for name in state)
-    fresh = theirs.again()
     for p in ours.parameters():
         torch.nn.init.normal_(p, std=0.3)
-    fresh.model.load_state_dict(to_llama(ours))
-    ids = batch("right", 4)  # no padding: every id is a word
+    settings, back = to_llama(ours)
+    fresh = Precise(FAMILIES[settings.pop("model_type")][0], **settings)  # of our settings alone
+    fresh.model.load_state_dict(back)
     with torch.no_grad():
-        assert close(fresh(ids).logits, ours(ids))
+        assert close(fresh(WORDS).logits, ours(WORDS))
 
 
-def test_their_own_float32_agrees_as_far_as_it_goes():
-    """The same without our changes to their precision: only float32 is lost."""
-    config = transformers.LlamaConfig(**SIZES, num_key_value_heads=2, pad_token_id=0)
-    torch.manual_seed(0)
-    theirs = transformers.LlamaForCausalLM(config).double().eval()
-    ours, ids = from_llama(config, theirs.state_dict()), torch.arange(4, 16).reshape(2, 6)
+TOGETHER = [  # parts of one family of theirs, or of none
+    {}, dict(qkv_bias=True), dict(qk_norm=True), dict(qk_norm="joint", norm_out=True),
+    dict(qk_norm=True, norm_out=True), dict(window=2), dict(window=1, unwindowed=(1,)),
+    dict(window=2, unwindowed=(0, 2), qk_norm=True), dict(unturned=(1,)),
+    dict(window=2, unwindowed=(1,), unturned=(1,), qk_norm=True, norm_out=True),
+    dict(norm_out=True), dict(qkv_bias=True, qk_norm=True), dict(unturned=(0,), qk_norm=True),
+]  # fmt: skip
+OTHERS = [dict(positions="alibi"), dict(norm="layer"), dict(feed_forward="relu"),
+          dict(norm_first=False)]  # fmt: skip
+CHOICES = dict(
+    d_k=[None, 6], num_kv_heads=[None, 1, 2], tied=[True, False], scale_embedding=[False, True],
+    pad=[None, 0], rope_scaling=[None, *SCALINGS.values()], bias=[False, True],
+)  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.fixed_dictionaries({name: st.sampled_from(of) for name, of in CHOICES.items()}),
+    st.sampled_from(TOGETHER),
+    st.sampled_from([{}] * 8 + OTHERS),
+)
+def test_any_model_of_ours_is_theirs_or_refused(chosen, parts, other):
+    chosen |= dict(positions="rope", norm="rms", feed_forward="swiglu") | parts | other
+    torch.manual_seed(1)
+    sizes = dict(d_model=16, num_layers=3, num_heads=4, d_ff=12, dropout=0.0, max_len=16)
+    if chosen["rope_scaling"]:
+        chosen["rope_scaling"] = config_from(
+            settings_of(rope_scaling=chosen["rope_scaling"], max_position_embeddings=16)
+        ).rope_scaling
+    ours = LanguageModel(LanguageModelConfig(30, **sizes | chosen)).double().eval()
+    try:
+        settings, weights = to_llama(ours)
+    except ValueError as error:
+        assert any(f"{name}=" in str(error) for name in chosen)
+        return
+    theirs = Precise(FAMILIES[settings["model_type"]][0], **settings)
+    theirs.model.load_state_dict(weights)
+    again = from_llama(settings, weights)
+    ids = WORDS.clamp(min=1)
+    wanted, found = theirs(ids).logits, again(ids)
+    assert close(ours(ids), wanted) and close(found, wanted)
+    assert gradients_apart(again, theirs, found, wanted) < 1e-10
+
+
+@pytest.mark.parametrize("kind", SCALINGS)
+@pytest.mark.parametrize("length", [10, 64, 1000])
+def test_speeds_are_those_of_their_functions(kind, length):
+    config = transformers.LlamaConfig(**SIZES | dict(head_dim=32, rope_parameters=SCALINGS[kind]))
+    ours = config_from(config)
+    with lifted():
+        wanted, longer = ROPE_INIT_FUNCTIONS[kind.split()[0]](config, seq_len=length)
+    speeds = scaled_speeds(32, ours.rope_base, ours.rope_scaling, length)
+    assert close(speeds, wanted)
+    assert ours.rope_scaling.get("attention_factor", 1.0) == pytest.approx(longer, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", SCALINGS)
+def test_older_names_say_the_same(kind):
+    old = dict(SCALINGS[kind])
+    base, old["type"] = old.pop("rope_theta"), old.pop("rope_type")
+    if old["type"] == "dynamic":  # where it is max_position_embeddings, whatever the file says
+        old["original_max_position_embeddings"] = 7
+    new = config_from(settings_of(rope_parameters=SCALINGS[kind]))
+    assert config_from(settings_of(rope_theta=base, rope_scaling=old)) == new
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_in_short_numbers_ours_is_as_near_to_the_truth_as_theirs(dtype):
+    exact = Precise("Qwen3")
+    weights = {name: X.to(dtype) for name, X in exact.model.state_dict().items()}
+    exact.model.load_state_dict(weights)
+    theirs = transformers.Qwen3ForCausalLM(exact.config).to(dtype).eval()
+    theirs.load_state_dict(weights)
     with torch.no_grad():
-        assert (ours(ids) - theirs(ids).logits).abs().max() < 1e-6
+        truth = exact(WORDS).logits
+        ours, found = (Z - truth for Z in (from_llama(exact.config, weights)(WORDS),
+                                           theirs(WORDS).logits))  # fmt: skip
+    assert 0 < ours.norm() < 1.5 * found.norm() < 0.1 * truth.norm()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_defaults_are_those_of_their_classes(family):
+    sizes = {name: SIZES[name] for name in SIZES if name not in ("rms_norm_eps", "pad_token_id")}
+    theirs = getattr(transformers, f"{FAMILIES[family][0]}Config")(**sizes | dict(head_dim=4))
+    assert config_from(sizes | dict(model_type=family, head_dim=4)) == config_from(theirs)
+    assert theirs.model_type == family
 
 
 @pytest.mark.parametrize(
     "changes, said",
     [
-        (dict(hidden_act="gelu"), "hidden_act"),
-        (dict(attention_bias=True, mlp_bias=True), "attention_bias, mlp_bias"),
-        (dict(rope_parameters=dict(rope_type="linear", rope_theta=1e4, factor=2.0)), "rope_type"),
+        (dict(hidden_act="gelu"), "hidden_act 'gelu' .ours has silu"),
+        (dict(attention_bias=True, mlp_bias=True), "attention_bias .* none of O.*, mlp_bias"),
+        (dict(rope_scaling=dict(type="longrope", factor=2.0)), "longrope.*rope_type default"),
+        (dict(rope_scaling=dict(type="linear")), "no number above 0 as factor"),
+        (dict(rope_parameters=dict(full_attention=dict(rope_type="yarn"))), "same speeds"),
+        (dict(partial_rotary_factor=0.5), "turns all columns"),
+        (dict(hidden_size=None), "no whole number as hidden_size"),
+        (dict(model_type="gpt2"), "'gpt2' .it has LayerNorms, .*; ours reads llama"),
+        (dict(model_type="qwen3", layer_types=["sliding_attention"] * 2), "sliding_attention"),
+        (
+            dict(model_type="qwen3", use_sliding_window=True, layer_types=["full_attention"]),
+            "layer",
+        ),
+        (dict(model_type="exaone4", sliding_window_pattern="LLLG"), "single layers does not fit"),
     ],
 )
 def test_what_ours_lacks_is_named(changes, said):
     with pytest.raises(ValueError, match=said):
-        config_from(transformers.LlamaConfig(**SIZES | changes))
+        config_from(settings_of(**changes))
 
 
-def test_weights_that_do_not_fit_are_named():
-    theirs = Precise("Llama")
-    weights = theirs.model.state_dict()
-    weights["model.layers.0.mlp.extra.weight"] = weights.pop("model.norm.weight")
-    with pytest.raises(ValueError, match="mlp.extra.weight, model.norm.weight"):
-        from_llama(theirs.config, weights)
-    with pytest.raises(ValueError, match="gpt2"):
-        config_from(transformers.GPT2Config())
+@pytest.fixture
+def weights():
+    return Precise("Llama").model.state_dict()
+
+
+@pytest.mark.parametrize(
+    "change, said",
+    [
+        (lambda w: w.update(extra=w.pop("model.norm.weight")), "missing: extra, model.norm.weight"),
+        (lambda w: w.update({"lm_head.weight": torch.ones(30, 4)}), r"\(30, 4\).*\(30, 16\)"),
+        (lambda w: w["lm_head.weight"].fill_(torch.nan), "lm_head.weight .* not finite"),
+        (lambda w: w.update({"lm_head.weight": w["lm_head.weight"].char()}), "not quantised"),
+        (lambda w: w.update({"model.layers.7.x": torch.ones(1)}), "num_hidden_layers=2.* 3 layers"),
+    ],
+)
+def test_weights_that_do_not_fit_are_named(weights, change, said):
+    change(weights)
+    with pytest.raises(ValueError, match=said):
+        from_llama(settings_of(), weights)
+    with pytest.raises(ValueError, match=f"{said}|tie_word_embeddings is true"):
+        from_llama(settings_of(tie_word_embeddings=True), weights)
+
+
+def test_weights_of_several_types_and_old_files_are_taken(weights):
+    weights["model.layers.0.self_attn.rotary_emb.inv_freq"] = torch.ones(2)
+    weights = {name: X.bfloat16() for name, X in weights.items()}
+    weights["model.norm.weight"] = weights["model.norm.weight"].half()
+    ours = from_llama(settings_of(), weights)
+    assert {p.dtype for p in ours.parameters()} == {torch.float32}
+    assert torch.equal(ours.norm.weight.half(), weights["model.norm.weight"])
+
+
+# ---- folders
+
+
+@pytest.fixture(params=FOLDERS)
+def folder(request, tmp_path):
+    return write_folder(request.param, tmp_path)
+
+
+@torch.no_grad()
+def test_their_folders_are_read_and_ours_by_them(folder, tmp_path_factory):
+    theirs = transformers.AutoModelForCausalLM.from_pretrained(folder)
+    ours, new = load(folder), tmp_path_factory.mktemp("ours")
+    state = theirs.state_dict()
+    assert all(torch.equal(X, state[name]) for name, X in to_llama(ours)[1].items())
+    export(ours, new)
+    again, about = transformers.AutoModelForCausalLM.from_pretrained(new, output_loading_info=True)
+    assert type(again) is type(theirs) and again.dtype == theirs.dtype
+    assert not any(about.values())
+    assert torch.equal(again(WORDS).logits, theirs(WORDS).logits)
+
+
+def test_broken_folders_are_named(tmp_path):
+    model = from_llama(settings_of(), Precise("Llama").model.state_dict())
+    export(model, tmp_path / "a")
+    (tmp_path / "a" / "model.safetensors").rename(tmp_path / "b.safetensors")
+    with pytest.raises(FileNotFoundError, match="no .*model.safetensors"):
+        load(tmp_path / "a")
+    index = tmp_path / "a" / "model.safetensors.index.json"
+    for wrong in ({"weight_map": {"lm_head.weight": "../b.safetensors"}}, {"weight_map": 1}, []):
+        index.write_text(json.dumps(wrong))
+        with pytest.raises(ValueError, match="files beside it"):
+            load(tmp_path / "a")
+    (tmp_path / "a" / "model.safetensors").write_bytes(b"12345678")
+    with pytest.raises(ValueError, match="damaged"):
+        load(tmp_path / "a")
+    model.norm.weight.data.fill_(torch.inf)
+    with pytest.raises(ValueError, match="norm.weight .* not finite"):
+        export(model, tmp_path / "c")
+    assert not (tmp_path / "c").exists()
 
 
 def test_llama_7b_has_as_many_parameters_as_theirs():

@@ -22,6 +22,7 @@ from tutor.modern import (
     interleave,
     repeat_heads,
     rotate,
+    scaled_speeds,
     window_mask,
 )
 from tutor.proof import agree, equal
@@ -76,6 +77,13 @@ def test_rms_norm():
 
     norm = randomize(RMSNorm(D_MODEL, eps=1e-5))
     agree(lambda m, X: m(X), theirs, normal(N, T, D_MODEL), module=norm)
+
+
+def test_rms_norm_sums_in_long_numbers():
+    X = normal(64, 512).bfloat16()
+    short = RMSNorm(512).bfloat16()(X)
+    long = F.rms_norm(X.float(), (512,), eps=1e-6).bfloat16()
+    assert (short == long).double().mean() > 0.99
 
 
 def test_swiglu_on_paper():
@@ -159,9 +167,21 @@ TODAY = dict(
     positions="rope", norm="rms", feed_forward="swiglu", bias=False, num_kv_heads=1, d_k=6,
     qk_norm=True, tied=False, scale_embedding=False,
 )  # fmt: skip
+LLAMA_3 = dict(rope_type="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+               original_max_position_embeddings=8192)  # fmt: skip
 MODELS = {
     "today": TODAY,
     "window": TODAY | dict(window=3),
+    "layers that differ": TODAY
+    | dict(
+        window=3,
+        unwindowed=(1,),
+        unturned=(1,),
+        qk_norm="joint",
+        norm_out=True,
+        qkv_bias=True,
+        rope_scaling=LLAMA_3,
+    ),
     "alibi": dict(positions="alibi", num_kv_heads=2, window=2, pad=11),
     "2017": dict(norm_first=False, positions="sinusoidal"),
 }
@@ -202,6 +222,28 @@ def test_padding_on_either_side_changes_nothing(model, side):
     parts = [fill, alone] if side == "left" else [alone, fill]
     found = model(torch.cat(parts, dim=1))
     assert equal(found[:, 3:] if side == "left" else found[:, :4], model(alone))
+
+
+def test_the_caller_says_what_is_padding():
+    model, ids = language_model(**TODAY), torch.tensor([[9, 9, 4, 0, 5]])
+    found = model(ids, padding=torch.tensor([[True, True, False, False, False]]))[:, 2:]
+    assert equal(found, model(ids[:, 2:], padding=torch.zeros(1, 3, dtype=torch.bool)))
+    assert not equal(found, model(ids)[:, 2:])
+
+
+def test_scaled_speeds_on_paper():
+    """Llama 3.1: the fastest pair stays, the slowest is 8 times slower, one stands between."""
+    speeds = 5e5 ** (-torch.arange(64).double() / 64)
+    scaled = scaled_speeds(128, 5e5, LLAMA_3)
+    assert equal(scaled[0], speeds[0]) and equal(scaled[-1], speeds[-1] / 8)
+    i = next(i for i in range(64) if 2 * torch.pi / speeds[i] > 8192 / 4)  # 3.2 turns in 8192
+    share = (8192 * speeds[i] / (2 * torch.pi) - 1) / 3
+    assert 0 < share < 1
+    assert equal(scaled[i], share * speeds[i] + (1 - share) * speeds[i] / 8)
+    dynamic = dict(rope_type="dynamic", factor=4.0, original_max_position_embeddings=100)
+    for length, slower in ((50, 1.0), (100, 1.0), (200, 5.0)):
+        found = scaled_speeds(8, 1e4, dynamic, length)[[0, -1]]
+        assert equal(found, torch.tensor([1.0, 1e-3 / slower], dtype=torch.float64))
 
 
 def test_packed_documents_stay_apart():
@@ -249,6 +291,9 @@ def test_the_defaults_are_the_model_of_chapter_15():
         (lambda: language_model(positions="none"), "positions must be"),
         (lambda: language_model(num_kv_heads=3), "does not divide"),
         (lambda: language_model(window=0), "window must be"),
+        (lambda: language_model(qk_norm="wide"), "qk_norm must be"),
+        (lambda: language_model(rope_scaling=dict(rope_type="long")), "rope_type is 'long'"),
+        (lambda: language_model(rope_scaling=dict(rope_type="yarn")), "not complete"),
         (lambda: language_model(positions="rope", d_k=3), "even d_k"),
     ],
 )

@@ -8,7 +8,15 @@ from torch import nn
 
 from tutor.attention import PAD, causal_mask
 from tutor.encoder import Dropout, FeedForwardSubLayer, SubLayer
-from tutor.modern import Alibi, GroupedQueryAttention, RMSNorm, Rope, SwiGLU, window_mask
+from tutor.modern import (
+    Alibi,
+    GroupedQueryAttention,
+    RMSNorm,
+    Rope,
+    SwiGLU,
+    scaled_speeds,
+    window_mask,
+)
 from tutor.positions import Positions
 from tutor.text.tokenizer import EOS
 from tutor.transformer import TransformerConfig, check_ids
@@ -28,6 +36,10 @@ class LanguageModelConfig:
     a token sees, itself among them; None means all. rope_base: the base of the angles. tied: the
     logits come from the embedding table. scale_embedding: by sqrt(d_model). pad: the id that fills
     a batch up, or None if every id is a word.
+    From rope_scaling on, what models that others trained ask for (`tutor.exchange.llama`):
+    rope_scaling: None, or see `scaled_speeds`. qkv_bias: biases of Q, K and V. norm_out: with
+    norm_first, X + norm(work(X)). unwindowed, unturned: the numbers of layers without the window,
+    and without positions.
     """
 
     vocab_size: int
@@ -51,6 +63,11 @@ class LanguageModelConfig:
     tied: bool = True
     scale_embedding: bool = True
     pad: int | None = PAD
+    rope_scaling: dict | None = None
+    qkv_bias: bool = False
+    norm_out: bool = False
+    unwindowed: tuple[int, ...] = ()
+    unturned: tuple[int, ...] = ()
 
     def __post_init__(self):
         names = "vocab_size d_model num_layers num_heads d_ff max_len dropout norm_first d_k"
@@ -66,6 +83,29 @@ class LanguageModelConfig:
             value = getattr(self, name)
             if value is not None and (not isinstance(value, int) or value < 1):
                 raise ValueError(f"{name} must be None or a whole number above 0, not {value!r}.")
+        if self.qk_norm not in (False, True, "joint"):
+            raise ValueError(f'qk_norm must be False, True or "joint", not {self.qk_norm!r}.')
+        if self.rope_scaling is not None:
+            width = self.d_k or self.d_model // self.num_heads
+            try:
+                scaled_speeds(width, self.rope_base, self.rope_scaling)
+            except (KeyError, TypeError, ZeroDivisionError) as error:
+                raise ValueError(f"rope_scaling is not complete ({error!r}).") from None
+
+    def window_of(self, layer):
+        """The window of layer number `layer`, or None."""
+        return None if layer in self.unwindowed else self.window
+
+
+class SubLayerNormOut(SubLayer):
+    """A sub-layer that normalises what it adds. Source: OLMo et al. 2024 (OLMo 2), section 3.3."""
+
+    def residual(self, X, work):
+        return X + self.dropout(self.norm(work(X)))  # (N, T, d_model)
+
+
+class FeedForwardNormOut(SubLayerNormOut, FeedForwardSubLayer):
+    """A feed-forward layer that normalises what it adds."""
 
 
 class LanguageModelLayer(nn.Module):
@@ -98,10 +138,11 @@ class LanguageModelLayer(nn.Module):
 class LanguageModel(nn.Module):
     """A stack of layers over one embedding table, which also gives the logits.
 
-    Called as (ids, documents=None, cache=None): ids (N, T), begun by [BOS] and padded with id 0 on
-    either side; returns the logits of the next token, (N, T, vocab_size). documents: (N, T), the
+    Called as (ids, documents=None, cache=None, padding=None): ids (N, T), begun by [BOS] and padded
+    on either side; returns the logits of the next token, (N, T, vocab_size). documents: (N, T), the
     number of the document that each token belongs to, where several stand in one row: a token sees
     those of its own document alone, and positions begin anew with each. cache: see `Cache`.
+    padding: (N, T), True where `ids` is no word; None means where it is config.pad.
     Raises ValueError for an empty sentence, ids outside the table and positions beyond max_len.
     Source: Radford et al. 2018, section 3.1; the decoder without a source: Liu et al. 2018.
     """
@@ -116,7 +157,7 @@ class LanguageModel(nn.Module):
             None if turned else Positions(config.positions, config.max_len, config.d_model)
         )
         self.dropout = Dropout(config.dropout)
-        self.layers = nn.ModuleList(self.make_layer() for _ in range(config.num_layers))
+        self.layers = nn.ModuleList(self.make_layer(number) for number in range(config.num_layers))
         self.norm = self.make_norm() if config.norm_first else nn.Identity()
         self.output = (
             None if config.tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
@@ -128,15 +169,18 @@ class LanguageModel(nn.Module):
             return RMSNorm(c.d_model, c.eps)
         return nn.LayerNorm(c.d_model, c.eps, bias=c.bias)
 
-    def make_layer(self):
-        """One layer: the only place where its parts are chosen."""
+    def make_layer(self, number):
+        """Layer `number`: the only place where its parts are chosen."""
         c = self.config
-        attention = SubLayer(c.d_model, c.dropout, c.norm_first)
-        turn = {"rope": Rope(c.rope_base), "alibi": Alibi()}.get(c.positions)
+        outer = (SubLayerNormOut, FeedForwardNormOut)
+        one, other = outer if c.norm_out else (SubLayer, FeedForwardSubLayer)
+        attention = one(c.d_model, c.dropout, c.norm_first)
+        turn = {"rope": Rope(c.rope_base, c.rope_scaling), "alibi": Alibi()}.get(c.positions)
+        turn = None if number in c.unturned else turn
         attention.attention = GroupedQueryAttention(
-            c.d_model, c.num_heads, c.num_kv_heads, c.d_k, turn, c.qk_norm, c.eps
+            c.d_model, c.num_heads, c.num_kv_heads, c.d_k, turn, c.qk_norm, c.eps, c.qkv_bias
         )
-        feed_forward = FeedForwardSubLayer(c.d_model, c.d_ff, c.dropout, c.norm_first)
+        feed_forward = other(c.d_model, c.d_ff, c.dropout, c.norm_first)
         if c.feed_forward == "swiglu":
             feed_forward.feed_forward = SwiGLU(c.d_model, c.d_ff)
         elif not c.bias:
@@ -159,17 +203,23 @@ class LanguageModel(nn.Module):
             )
         return self.dropout(X + self.positions.table[places])  # (N, T, d_model)
 
-    def read(self, ids, documents=None, cache=None):
+    def read(self, ids, documents=None, cache=None, padding=None):
         """The last layer's output for `ids` (N, T): (N, T, d_model)."""
-        pad, window = self.config.pad, self.config.window
+        c = self.config
+        if padding is None:
+            padding = ids == (-1 if c.pad is None else c.pad)  # (N, T)
         if cache is None:
-            places = places_of(ids, documents, pad)  # (N, T)
-            mask = stream_mask(ids, documents, pad, window)  # (N, 1, T, T)
+            places = places_of(ids, documents, padding)  # (N, T)
+            mask = stream_mask(ids, documents, padding)  # (N, 1, T, T)
         else:
-            places, mask = cache.read(ids)
+            places, mask = cache.read(ids, padding)
         X = self.embed(ids, places)  # (N, T, d_model)
-        for index, layer in enumerate(self.layers):
-            X = layer(X, mask, places, cache and cache.layers[index])
+        near = mask
+        if c.window is not None:
+            near = mask | window_mask(mask.shape[-1], c.window, ids.device)[-ids.shape[1] :]
+        for number, layer in enumerate(self.layers):
+            seen = mask if number in c.unwindowed else near  # (N, 1, T, S)
+            X = layer(X, seen, places, cache and cache.layers[number])
         return self.norm(X)  # (N, T, d_model)
 
     def logits(self, Y):
@@ -178,31 +228,30 @@ class LanguageModel(nn.Module):
             return self.output(Y)  # (N, T, vocab_size)
         return Y @ self.embedding.weight.T  # (N, T, vocab_size)
 
-    def forward(self, ids, documents=None, cache=None):
-        return self.logits(self.read(ids, documents, cache))  # (N, T, vocab_size)
+    def forward(self, ids, documents=None, cache=None, padding=None):
+        return self.logits(self.read(ids, documents, cache, padding))  # (N, T, vocab_size)
 
 
-def stream_mask(ids, documents=None, pad=PAD, window=None):
-    """What each token of `ids` (N, T) may not see: the future, padding, other documents, and what
-    lies `window` tokens back or more.
+def stream_mask(ids, documents=None, padding=None):
+    """What each token of `ids` (N, T) may not see: the future, padding and other documents.
 
-    Shape (N, 1, T, T), True = may not be attended to.
+    padding: (N, T), True where `ids` is no word; None means where it is 0. Shape (N, 1, T, T),
+    True = may not be attended to.
     """
-    T = ids.shape[1]
-    mask = causal_mask(T, ids.device) if window is None else window_mask(T, window, ids.device)
-    mask = mask | (ids == (-1 if pad is None else pad))[:, None, None, :]  # (N, 1, T, T)
+    padding = ids == PAD if padding is None else padding
+    mask = causal_mask(ids.shape[1], ids.device) | padding[:, None, None, :]  # (N, 1, T, T)
     if documents is None:
         return mask
     return mask | (documents[:, None, :, None] != documents[:, None, None, :])  # (N, 1, T, T)
 
 
-def places_of(ids, documents=None, pad=PAD):
+def places_of(ids, documents=None, padding=None):
     """The position of each token of `ids` (N, T) in its own document, from 0 on: (N, T).
 
-    Padding in front of a sentence has no positions of its own.
+    Padding in front of a sentence has no positions of its own. padding: see `stream_mask`.
     """
     if documents is None:
-        return ((ids != (-1 if pad is None else pad)).cumsum(1) - 1).clamp(min=0)
+        return ((ids != PAD if padding is None else ~padding).cumsum(1) - 1).clamp(min=0)
     at = torch.arange(ids.shape[1], device=ids.device).expand_as(ids)  # (N, T)
     first = torch.ones_like(documents, dtype=torch.bool)
     first[:, 1:] = documents[:, 1:] != documents[:, :-1]
@@ -237,20 +286,23 @@ class Cache:
     """
 
     def __init__(self, model):
-        self.layers = [LayerCache(model.config.window) for _ in model.layers]
-        self.pad, self.window = model.config.pad, model.config.window
-        self.ids = None
+        windows = map(model.config.window_of, range(len(model.layers)))
+        self.layers = [LayerCache(window) for window in windows]
+        self.ids = self.padding = None
 
-    def read(self, ids):
+    def read(self, ids, padding=None):
         """Take the newest `ids` (N, T) in: their places (N, T) and their mask (N, 1, T, S)."""
-        self.ids = ids if self.ids is None else torch.cat([self.ids, ids], dim=1)  # (N, S)
         new = slice(-ids.shape[1], None)
-        mask = stream_mask(self.ids, pad=self.pad, window=self.window)  # (N, 1, S, S)
-        return places_of(self.ids, pad=self.pad)[:, new], mask[:, :, new]
+        padding = ids == PAD if padding is None else padding
+        if self.ids is not None:
+            ids, padding = torch.cat([self.ids, ids], 1), torch.cat([self.padding, padding], 1)
+        self.ids, self.padding = ids, padding  # (N, S) each
+        mask = stream_mask(ids, padding=padding)  # (N, 1, S, S)
+        return places_of(ids, padding=padding)[:, new], mask[:, :, new]
 
     def keep(self, rows):
         """Keep the texts of which `rows` has the indices."""
-        self.ids = self.ids[rows]
+        self.ids, self.padding = self.ids[rows], self.padding[rows]  # (N, S) each
         for kept in self.layers:
             kept.K, kept.V = kept.K[rows], kept.V[rows]  # (N, h, S, d_k), (N, h, S, d_v)
 

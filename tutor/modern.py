@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tutor.attention import MultiHeadAttention, causal_mask
+from tutor.attention import MultiHeadAttention, causal_mask, slice_vertically
 
 
 def rotate(X, places, base=10_000.0):
@@ -31,6 +31,47 @@ def turn_pairs(X, angle):
     return torch.cat([left * cos - right * sin, right * cos + left * sin], dim=-1)
 
 
+def scaled_speeds(d_k, base, scaling, length=1, device=None):
+    """Speeds at which a model reads further than it was trained: (d_k / 2,), float64.
+
+    A speed is by how many radians a pair of columns turns from a place to the next. scaling: a dict
+    with the names of transformers: "rope_type", "factor" and, except for "linear",
+    "original_max_position_embeddings", the length of the training. "linear" divides all speeds by
+    the factor. "dynamic" takes a larger base if `length`, that of the text, is beyond the
+    training's. "llama3" and "yarn" leave fast pairs, divide slow ones and mix between: llama3 by
+    how often a pair turns within the training's length (from low_freq_factor to high_freq_factor),
+    yarn by its number, from the pair that turns beta_fast times to the one that turns beta_slow
+    times, in whole numbers if `truncate`.
+    Source: linear: Chen et al. 2023, section 2.3; dynamic and yarn: Peng et al. 2023, sections 3.3
+    and 3.2; llama3: Meta's code for Llama 3.1.
+    """
+    i = torch.arange(d_k // 2, dtype=torch.float64, device=device)
+    kind, trained = scaling["rope_type"], scaling.get("original_max_position_embeddings")
+    if kind == "dynamic":
+        longer = 1 + scaling["factor"] * max(float(length) / trained - 1, 0.0)
+        base = base * longer ** (d_k / (d_k - 2))  # divides the slowest speed by `longer`
+        return base ** (-2 * i / d_k)
+    speeds = base ** (-2 * i / d_k)
+    if kind == "linear":
+        share = torch.zeros_like(i)  # of the old speed
+    elif kind == "llama3":
+        low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
+        share = (trained * speeds / (2 * math.pi) - low) / (high - low)
+    elif kind == "yarn":
+        fast, slow = (
+            d_k / 2 * math.log(trained / (2 * math.pi * scaling[turns]), base)
+            for turns in ("beta_fast", "beta_slow")
+        )
+        if scaling["truncate"]:
+            fast, slow = math.floor(fast), math.ceil(slow)
+        fast, slow = max(fast, 0), min(slow, d_k - 1)
+        share = 1 - (i - fast) / (slow - fast or 0.001)
+    else:
+        raise ValueError(f"rope_type is {kind!r}: choose linear, dynamic, yarn or llama3.")
+    share = share.clamp(0, 1)
+    return share * speeds + (1 - share) * speeds / scaling["factor"]
+
+
 def interleave(X):
     """Columns of X (..., d_k) from halves to pairs: 0, d_k/2, 1, d_k/2 + 1, ...
 
@@ -42,13 +83,21 @@ def interleave(X):
 
 
 class Rope:
-    """Positions by rotation: queries and keys are turned, values are not."""
+    """Positions by rotation: queries and keys are turned, values are not.
 
-    def __init__(self, base=10_000.0):
-        self.base = base
+    scaling: see `scaled_speeds`; its attention_factor (YaRN) makes queries and keys longer.
+    """
+
+    def __init__(self, base=10_000.0, scaling=None):
+        self.base, self.scaling = base, scaling
 
     def of_queries(self, Q, places):
-        return rotate(Q, places, self.base)  # (N, h, T, d_k)
+        if self.scaling is None:
+            return rotate(Q, places, self.base)  # (N, h, T, d_k)
+        longest = places.max() + 1
+        speeds = scaled_speeds(Q.shape[-1], self.base, self.scaling, longest, Q.device)
+        longer = self.scaling.get("attention_factor", 1.0)
+        return turn_pairs(Q, places[..., None] * speeds) * longer  # (N, h, T, d_k)
 
     of_keys = of_queries
 
@@ -86,8 +135,9 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, X):
-        mean_square = X.square().mean(dim=-1, keepdim=True)  # (..., 1)
-        return X / (mean_square + self.eps).sqrt() * self.weight
+        exact = X.to(torch.promote_types(X.dtype, torch.float32))  # a sum of squares must be long
+        mean_square = exact.square().mean(dim=-1, keepdim=True)  # (..., 1)
+        return (exact / (mean_square + self.eps).sqrt()).to(X.dtype) * self.weight
 
 
 class SwiGLU(nn.Module):
@@ -122,7 +172,8 @@ class GroupedQueryAttention(MultiHeadAttention):
     Called as (X_Q, X_KV, mask=None, places=None): as MultiHeadAttention, with the places of the
     tokens, (T,) or (N, T), where `positions` is given (a Rope or an Alibi; self-attention only).
     num_kv_heads: None means one for each head; it must divide num_heads. qk_norm: each query and
-    each key passes an RMSNorm of its own before it is turned, as in Qwen3.
+    each key passes an RMSNorm of its own before it is turned, as in Qwen3, or with "joint" those of
+    all heads pass one together, as in OLMo 2. bias: of Q, K and V, as in Qwen2.
     Keys and values have num_kv_heads heads until `attend`: that is what a cache has to keep.
     Source: Ainslie et al. 2023, section 2.2; qk_norm: Dehghani et al. 2023, section 2,
     with LayerNorm.
@@ -130,7 +181,7 @@ class GroupedQueryAttention(MultiHeadAttention):
 
     def __init__(
         self, d_model, num_heads, num_kv_heads=None, d_k=None, positions=None, qk_norm=False,
-        eps=1e-6,
+        eps=1e-6, bias=False,
     ):  # fmt: skip
         super().__init__(d_model, num_heads, d_k, d_k)
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
@@ -147,16 +198,29 @@ class GroupedQueryAttention(MultiHeadAttention):
             for name in ("W_K", "W_V"):
                 W = nn.Parameter(torch.empty(d_model, num_kv_heads * self.d_k))
                 setattr(self, name, nn.init.xavier_uniform_(W))
-        self.norm_Q = RMSNorm(self.d_k, eps) if qk_norm else nn.Identity()
-        self.norm_K = RMSNorm(self.d_k, eps) if qk_norm else nn.Identity()
+        self.joint, widths = qk_norm == "joint", (self.W_Q.shape[1], self.W_K.shape[1])
+        self.norm_Q, self.norm_K = (
+            RMSNorm(width if self.joint else self.d_k, eps) if qk_norm else nn.Identity()
+            for width in widths
+        )
+        self.b_Q, self.b_K, self.b_V = (
+            nn.Parameter(torch.zeros(W.shape[1])) if bias else 0.0
+            for W in (self.W_Q, self.W_K, self.W_V)
+        )
+
+    def in_heads(self, X, norm):
+        """X (N, T, h * d_k), normalised and cut into heads: (N, h, T, d_k)."""
+        if self.joint:
+            return slice_vertically(norm(X), self.d_k)  # (N, h, T, d_k)
+        return norm(slice_vertically(X, self.d_k))  # (N, h, T, d_k)
 
     def project_queries(self, X_Q, places=None):
-        Q = self.norm_Q(super().project_queries(X_Q))  # (N, h, T, d_k)
+        Q = self.in_heads(X_Q @ self.W_Q + self.b_Q, self.norm_Q)  # (N, h, T, d_k)
         return self.positions.of_queries(Q, by_head(places)) if self.positions else Q
 
     def project_keys_values(self, X_KV, places=None):
-        K, V = super().project_keys_values(X_KV)  # (N, h_kv, S, d_k) each
-        K = self.norm_K(K)
+        K = self.in_heads(X_KV @ self.W_K + self.b_K, self.norm_K)  # (N, h_kv, S, d_k)
+        V = slice_vertically(X_KV @ self.W_V + self.b_V, self.d_v)  # (N, h_kv, S, d_k)
         return self.positions.of_keys(K, by_head(places)) if self.positions else K, V
 
     def attend(self, Q, K, V, mask=None):

@@ -2,46 +2,93 @@
 
     python tests/benchmarks/modern.py
 
-The last line is one JSON object. llama_difference, llama_gradient_difference, qwen_difference: the
-largest difference of logits or gradients from transformers' models of random weights, in double
-precision. nats_above_entropy: of the best small model that ships in results.json, a caption.
+The last line is one JSON object. families: those of transformers whose models of random weights
+ours equals in logits and gradients, with padding, in double precision, and by how much each of the
+two differs at most (worst_..._difference). families_refused: those that are refused in a sentence
+that says how near they are. speeds_difference: from their scaled speeds, relative. folders_read: in
+which forms their folders were read with equal logits. lm_roundtrip: whether a saved language model
+came back the same.
+nats_above_entropy: of the best small model that ships in results.json, a caption.
 packing_leak: gradient from one packed document to another. seeds: of the ladder at its lower rate.
 cache_equal: whether reading in pieces gives the logits of reading at once.
 """
 
 import json
 import sys
+import tempfile
 from pathlib import Path
 
 import torch
+import transformers
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from llamas import Precise
+from llamas import FOLDERS, KINDS, SCALINGS, SIZES, Precise, gradients_apart, lifted, write_folder
 
-from tutor.exchange.llama import from_llama, to_llama
+from tutor.exchange.llama import NEAR, config_from, from_llama, load
 from tutor.language_model import Cache
 from tutor.models import since_2017
+from tutor.modern import scaled_speeds
+from tutor.training.checkpoint import load_language_model, save_language_model
+
+IDS = torch.tensor([[4, 5, 6, 7, 8], [9, 0, 0, 10, 11]])
 
 
 def differences(kind, **changes):
     """The largest difference of logits and of gradients, one row padded on the left; our model."""
-    theirs = Precise(kind, num_key_value_heads=2, pad_token_id=0, **changes)
+    theirs = Precise(kind, **changes)
     ours = from_llama(theirs.config, theirs.model.state_dict())
-    ids = torch.tensor([[4, 5, 6, 7, 8], [0, 0, 9, 10, 11]])
-    keep = ids != 0
-    found, wanted = ours(ids)[keep], theirs(ids, attention_mask=keep.long()).logits[keep]
-    for Z in (found, wanted):
-        Z.square().sum().backward()
-    gradients = dict(theirs.model.named_parameters())
-    for p in ours.parameters():
-        p.data, p.grad = p.grad, p.data
-    apart = max(
-        (grad - gradients[name].grad).abs().max().item() for name, grad in to_llama(ours).items()
-    )
-    for p in ours.parameters():
-        p.data = p.grad
-    return (found - wanted).abs().max().item(), apart, ours
+    keep = torch.ones_like(IDS)
+    keep[1, :2] = 0
+    found = ours(IDS, padding=keep == 0)[keep == 1]
+    wanted = theirs(IDS, attention_mask=keep).logits[keep == 1]
+    apart = (found - wanted).abs().max().item()
+    return apart, gradients_apart(ours, theirs, found, wanted), ours
+
+
+def refused():
+    """The families whose refusal says what stands between."""
+    names = []
+    for name, near in NEAR.items():
+        try:
+            config_from(transformers.CONFIG_MAPPING[name]())
+        except ValueError as error:
+            if near in str(error):
+                names.append(name)
+    return names
+
+
+def speeds_difference():
+    worst = 0.0
+    for kind, rope in SCALINGS.items():
+        config = transformers.LlamaConfig(**SIZES | dict(head_dim=64, rope_parameters=rope))
+        ours = config_from(config)
+        for length in (16, 64, 100, 5000):
+            with lifted():
+                wanted, _ = ROPE_INIT_FUNCTIONS[kind.split()[0]](config, seq_len=length)
+            found = scaled_speeds(64, ours.rope_base, ours.rope_scaling, length)
+            worst = max(worst, (found / wanted - 1).abs().max().item())
+    return worst
+
+
+@torch.no_grad()
+def folders_read():
+    names = []
+    for kind in FOLDERS:
+        with tempfile.TemporaryDirectory() as folder:
+            write_folder(kind, Path(folder))
+            theirs = transformers.AutoModelForCausalLM.from_pretrained(folder).float()
+            if (load(folder).float()(IDS) - theirs(IDS).logits).abs().max() < 1e-5:
+                names.append(kind)
+    return names
+
+
+def lm_roundtrip(model):
+    with tempfile.TemporaryDirectory() as folder:
+        save_language_model(Path(folder, "model"), model)
+        again, _ = load_language_model(Path(folder, "model"))
+    return again.config == model.config and torch.equal(again(IDS), model(IDS))
 
 
 def packing_leak(model):
@@ -59,8 +106,8 @@ def cache_equal(model):
 
 
 def main():
-    llama, llama_gradient, model = differences("Llama")
-    qwen, _, _ = differences("Qwen3", head_dim=6)
+    apart = {name: differences(kind, **changes) for name, (kind, changes) in KINDS.items()}
+    model = apart["Llama"][2]
     results = since_2017.load("results")
     nats = [
         sum(row[f"nats at {lr}"]) / len(row[f"nats at {lr}"])
@@ -70,9 +117,13 @@ def main():
     print(
         json.dumps(
             {
-                "llama_difference": llama,
-                "llama_gradient_difference": llama_gradient,
-                "qwen_difference": qwen,
+                "families": [name for name, (*both, _) in apart.items() if max(both) < 1e-10],
+                "families_refused": refused(),
+                "worst_logit_difference": max(one for one, _, _ in apart.values()),
+                "worst_gradient_difference": max(one for _, one, _ in apart.values()),
+                "speeds_difference": speeds_difference(),
+                "folders_read": folders_read(),
+                "lm_roundtrip": lm_roundtrip(model),
                 "nats_above_entropy": round(min(nats) - results["truth"], 3),
                 "packing_leak": packing_leak(model),
                 "seeds": len(results["seeds"]),

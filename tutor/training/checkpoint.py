@@ -23,6 +23,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from tokenizers.pre_tokenizers import ByteLevel
 
+from tutor.language_model import LanguageModel, LanguageModelConfig
 from tutor.text.tokenizer import SPECIAL, Tokenizer
 from tutor.transformer import Transformer, TransformerConfig
 
@@ -55,17 +56,7 @@ def save_model(
     if dtype not in DTYPES:
         raise ValueError(f"dtype must be torch.float32 or torch.float16, not {dtype!r}.")
     check_sizes_agree(model.config, tokenizer, "the tokenizer")
-    tensors = {}
-    for name, tensor in model.state_dict().items():
-        tensors[name] = tensor.detach().to("cpu", dtype).contiguous()
-        if not tensors[name].isfinite().all():
-            why = (
-                f"too large for {dtype}, so nothing was saved: save it in torch.float32."
-                if tensor.isfinite().all()
-                else "not finite, so nothing was saved: the training has diverged; try a lower "
-                "learning rate."
-            )
-            raise ValueError(f"{name} holds numbers that are {why}")
+    tensors = finite_tensors(model, dtype)
     with replaced(folder) as new:
         # Through bytes, because then a full disk is an OSError like everywhere else.
         (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
@@ -79,6 +70,22 @@ def save_model(
             write_json(new / TRAINING, training)
         if history is not None:
             (new / HISTORY).write_text(history, encoding="utf-8", newline="\n")
+
+
+def finite_tensors(model, dtype=None):
+    """A model's weights by name, on the CPU and in `dtype`. Raises ValueError unless all finite."""
+    tensors = {}
+    for name, tensor in model.state_dict().items():
+        tensors[name] = tensor.detach().to("cpu", dtype).contiguous()
+        if not tensors[name].isfinite().all():
+            why = (
+                f"too large for {dtype}, so nothing was saved: save it in torch.float32."
+                if tensor.isfinite().all()
+                else "not finite, so nothing was saved: the training has diverged; try a lower "
+                "learning rate."
+            )
+            raise ValueError(f"{name} holds numbers that are {why}")
+    return tensors
 
 
 @contextmanager
@@ -173,6 +180,55 @@ def load_model(folder):
     return model.eval(), tokenizer
 
 
+def save_language_model(folder, model, tokenizer=None):
+    """Write a LanguageModel, and its Tokenizer if there is one, into `folder`: as `save_model`.
+
+    The weights keep their dtype.
+    """
+    if tokenizer is not None:
+        check_sizes_agree(model.config, tokenizer, "the tokenizer")
+    tensors = finite_tensors(model)
+    with replaced(folder) as new:
+        (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
+        write_json(new / CONFIG, {"format_version": FORMAT_VERSION} | asdict(model.config))
+        if tokenizer is not None:
+            tokenizer.save(new / TOKENIZER)
+
+
+def load_language_model(folder):
+    """Read what `save_language_model` wrote: (model, tokenizer or None), in eval mode on the CPU.
+
+    Raises FileNotFoundError for what is missing and ValueError for what is damaged or does not
+    belong together.
+    """
+    folder = Path(folder).expanduser()
+    for name in (CONFIG, WEIGHTS):
+        if not (folder / name).is_file():
+            raise FileNotFoundError(f"{folder} holds no {name}: save the language model again.")
+    config, path = read_config(folder / CONFIG, LanguageModelConfig), folder / WEIGHTS
+    with open_tensors(path) as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}
+    shapes = {name: tensor.shape for name, tensor in tensors.items()}
+    asked = {}
+    if config.num_layers <= len(tensors):  # else even their names could fill the memory
+        with torch.device("meta"):
+            asked = {k: tensor.shape for k, tensor in LanguageModel(config).state_dict().items()}
+    if shapes != asked or len({tensor.dtype for tensor in tensors.values()}) > 1:
+        raise ValueError(
+            f"{path} and its {CONFIG} do not belong together (other names, shapes or dtypes): save "
+            "or download both again."
+        )
+    with torch.random.fork_rng(devices=[]):  # the caller's random numbers stay untouched
+        model = LanguageModel(config).to(tensors["embedding.weight"].dtype)
+    check_finite(tensors, path)
+    model.load_state_dict(tensors)
+    tokenizer = None
+    if (folder / TOKENIZER).is_file():
+        tokenizer = load_tokenizer(folder / TOKENIZER)
+        check_sizes_agree(config, tokenizer, folder / TOKENIZER)
+    return model.eval(), tokenizer
+
+
 def read_weights(path, config):
     """The tensors of a safetensors file by name, if they are finite and as many as `config` asks.
 
@@ -194,13 +250,18 @@ def read_weights(path, config):
                     "float16 (F16) are read."
                 )
         tensors = {name: file.get_tensor(name) for name in slices}
+    check_finite(tensors, path)
+    return tensors
+
+
+def check_finite(tensors, path):
+    """Raise ValueError unless all of a file's tensors are finite."""
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
             raise ValueError(
                 f"{path} holds numbers in {brief(name)} that are not finite: save or download it "
                 "again."
             )
-    return tensors
 
 
 def count_weights(config):
@@ -293,11 +354,11 @@ def tokenizer_frame():
     return values
 
 
-def read_config(path):
-    """The TransformerConfig in a config.json. Raises ValueError that names the wrong field."""
+def read_config(path, kind=TransformerConfig):
+    """The config of a `kind` in a config.json. Raises ValueError that names the wrong field."""
     values = read_json(path, MAX_CONFIG)
     if not isinstance(values, dict):
-        raise ValueError(f"{path} must hold one JSON object with the fields of TransformerConfig.")
+        raise ValueError(f"{path} must hold one JSON object with the fields of {kind.__name__}.")
     for name in MANNER:
         values.pop(name, None)
     version = values.pop("format_version", None)
@@ -306,17 +367,18 @@ def read_config(path):
             f"{path} has format_version {brief(repr(version))}, but this version of tutor reads "
             f"{FORMAT_VERSION}: update tutor or save the model again."
         )
-    known = {field.name for field in fields(TransformerConfig)}
+    known = {field.name for field in fields(kind)}
     if unknown := sorted(values.keys() - known):
         name = brief(repr(unknown[0]))
         raise ValueError(f"{path} has an unknown field {name}: remove it or update tutor.")
     if missing := sorted(known - values.keys()):
         raise ValueError(f"{path} lacks the field {missing[0]!r}: save the model again.")
     try:
-        config = TransformerConfig(**values)
-    except ValueError as error:
+        config = kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
+    except (ValueError, TypeError) as error:
         raise ValueError(f"{path} describes no model: {brief(error)}") from None
-    if config.max_len * config.d_model > POSITIONS:
+    table = config.positions in ("learned", "sinusoidal")
+    if table and config.max_len * config.d_model > POSITIONS:
         raise ValueError(
             f"{path} asks for {brief(config.max_len)} positions of width {brief(config.d_model)}, "
             f"but {POSITIONS:,} numbers is the most."
