@@ -7,7 +7,7 @@ import pytest
 
 os.environ["TUTOR_PROGRESS"] = ""  # what a test solves is nobody's progress
 
-LONGEST = ("notebooks/08", "notebooks/16", "tests/test_check", "tests/test_classroom")
+LONGEST = ("notebooks/08", "notebooks/18", "tests/test_check", "tests/test_classroom")
 # What trains, starts browsers, kernels or other processes, or puts the whole bank to the test.
 SLOW = (
     "notebooks/",

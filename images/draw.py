@@ -100,19 +100,20 @@ def course_map():
         900, 500, "Map of the course",
         "Five columns of chapters, read from top to bottom and from left to right; an arrow leads "
         "from each chapter to the next. Attention: 01 embedding table, 02 single head, 03 many "
-        "heads. The model: 04 encoder, 05 what each part is for, 06 decoder. A translator: 07 text to batches, 08 training, "
-        "09 decoding. Looking inside: 10 reading attention, 11 heads off, 12 nn.Transformer, 13 "
-        "museum of bugs. Out into the world: 14 what it costs, 15 shipping, 16 a language model, 17 "
-        "since 2017, 18 learning from context, 19 is it better.",
+        "heads. The model: 04 encoder, 05 what each part is for, 06 decoder. A translator: 07 text to "
+        "batches, 08 training, 09 decoding, 10 is it better. Looking inside: 11 reading attention, 12 "
+        "heads off, 13 a decision, 14 nn.Transformer, 15 museum of bugs. Out into the world: 16 what "
+        "it costs, 17 shipping, 18 a language model, 19 learning from context, 20 since 2017.",
     )  # fmt: skip
     groups = [
         ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
         ("The model", ["04 Encoder", "05 Parts taken away", "06 Decoder"]),
-        ("A translator", ["07 Text to batches", "08 Training", "09 Decoding"]),
-        ("Looking inside", ["10 Reading attention", "11 Heads off", "20 A decision",
-                            "12 nn.Transformer", "13 Museum of bugs"]),
-        ("Out into the world", ["14 What it costs", "15 Shipping", "16 Language model",
-                                "17 Since 2017", "18 From context", "19 Is it better?"]),
+        ("A translator", ["07 Text to batches", "08 Training", "09 Decoding",
+                          "10 Is it better?"]),
+        ("Looking inside", ["11 Reading attention", "12 Heads off", "13 A decision",
+                            "14 nn.Transformer", "15 Museum of bugs"]),
+        ("Out into the world", ["16 What it costs", "17 Shipping", "18 Language model",
+                                "19 From context", "20 Since 2017"]),
     ]  # fmt: skip
     step, width, height = 176, 152, 44
     for i, (name, chapters) in enumerate(groups):

@@ -255,7 +255,7 @@ def test_models_that_ship_are_of_our_kind():
         checkpoint.load_tokenizer(path)
 
 
-SHOWN = "15_shipping.md"  # opens one, to show what a stranger's could do
+SHOWN = "17_shipping.md"  # opens one, to show what a stranger's could do
 PICKLES = re.compile(
     r"\btorch\.(load|save)\(|\bimport c?pickle|\bc?pickle\.\w|allow_pickle ?= ?True|_object\("
 )

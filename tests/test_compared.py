@@ -1,4 +1,4 @@
-"""The counts of searches on human captions (chapter 19)."""
+"""The counts of searches on human captions (chapter 10)."""
 
 import re
 

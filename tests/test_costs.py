@@ -1,4 +1,4 @@
-"""What chapter 14 says and does not show: torch.compile, FlexAttention, autocast, on a CPU."""
+"""What chapter 16 says and does not show: torch.compile, FlexAttention, autocast, on a CPU."""
 
 import shutil
 

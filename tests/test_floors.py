@@ -21,7 +21,7 @@ FLOORS = (  # from the ground up
     "course.grading course.site",
     "course.build.__main__",
 )
-WITH_COURSE = ["13_the_museum_of_bugs.md"]  # the only page that imports what makes the course
+WITH_COURSE = ["15_the_museum_of_bugs.md"]  # the only page that imports what makes the course
 
 
 def modules():

@@ -189,7 +189,7 @@ def test_the_shipped_model_translates_the_same_inside_nn_transformer():
     assert difference.abs().max() < 1e-12
 
 
-# ---- what chapter 12 says of PyTorch's own surprises
+# ---- what chapter 14 says of PyTorch's own surprises
 
 SITUATIONS = [  # training, gradients, frozen, whether it takes the fused path
     (True, True, False, False), (True, False, False, False), (False, True, False, False),

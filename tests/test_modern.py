@@ -1,4 +1,4 @@
-"""What changed since 2017, proved against PyTorch and arithmetic (chapter 17)."""
+"""What changed since 2017, proved against PyTorch and arithmetic (chapter 20)."""
 
 from functools import partial
 

@@ -235,7 +235,7 @@ def test_the_first_check_of_a_task_that_fails_is_the_one_that_names_the_mistake(
     assert all(other.passes(exhibit.mended) for other in TASKS[exhibit.task])
 
 
-PAGE = Path(__file__).parents[1] / "notebooks" / "13_the_museum_of_bugs.ipynb"
+PAGE = Path(__file__).parents[1] / "notebooks" / "15_the_museum_of_bugs.ipynb"
 TEXT = PAGE.parent / "source" / f"{PAGE.stem}.md"
 
 

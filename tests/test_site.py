@@ -140,7 +140,7 @@ def test_a_formula_that_grows_late_can_be_reached(site, page):
     page.set_viewport_size(site_walk.PHONE)
     page.route("**/katex.min.css", lambda route: held.append(route))
     with page.expect_request("**/katex.min.css"):
-        page.goto((site / "notebooks/10_reading_attention.html").as_uri(), wait_until="commit")
+        page.goto((site / "notebooks/11_reading_attention.html").as_uri(), wait_until="commit")
     page.wait_for_function("""document.querySelector("div.tex .katex")
         && !document.querySelector(".tex:not(:has(.katex))")""")
     held[0].continue_()
@@ -253,8 +253,8 @@ def test_an_opened_head_is_drawn_before_anything_is_loaded(visit, page):
 
 
 def test_a_view_answers_with_the_model_that_made_it(visit):
-    """Chapter 11 shows the third small model, not the one that ships as the translator."""
-    view = visit("notebooks/11_switching_heads_off", "JourneyView")
+    """Chapter 12 shows the third small model, not the one that ships as the translator."""
+    view = visit("notebooks/12_switching_heads_off", "JourneyView")
     ask(view, SENTENCES[1])
     [translation] = load_small(2).translate([SENTENCES[1]])
     assert translation != translated(SENTENCES[1])
@@ -349,7 +349,7 @@ def test_paper_shows_what_is_folded(visit, page):
     assert page.locator("details p").first.is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[open]").count() == 0
-    visit("notebooks/15_shipping")
+    visit("notebooks/17_shipping")
     link = page.locator("article a[href^=http]").first
     said = link.evaluate("(link) => getComputedStyle(link, '::after').content")
     assert link.get_attribute("href") in said

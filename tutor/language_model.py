@@ -1,4 +1,4 @@
-"""The decoder alone: one stream of tokens, each predicted from those before it (chapter 16)."""
+"""The decoder alone: one stream of tokens, each predicted from those before it (chapter 18)."""
 
 import math
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ TURNED = ("rope", "alibi")  # positions that enter queries and keys, not the emb
 class LanguageModelConfig:
     """Sizes of a language model; the defaults are small. See TransformerConfig for the names.
 
-    From norm on, what chapter 17 adds; the defaults are those of 2017. positions: "learned",
+    From norm on, what chapter 20 adds; the defaults are those of 2017. positions: "learned",
     "sinusoidal", "rope" or "alibi"; the last two have no table, so that max_len sets no limit.
     norm: "layer" or "rms", with eps under its root. feed_forward: "relu" or "swiglu", which has no
     biases; bias: those of "relu" and of the norms. num_kv_heads: None means num_heads; d_k: None

@@ -1,4 +1,4 @@
-"""What changed since 2017: RoPE, ALiBi, RMSNorm, SwiGLU, grouped queries, windows (chapter 17)."""
+"""What changed since 2017: RoPE, ALiBi, RMSNorm, SwiGLU, grouped queries, windows (chapter 20)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Translation by a language model, against the encoder-decoder (chapter 18).
+"""Translation by a language model, against the encoder-decoder (chapter 19).
 
 Both read the same pairs in the same batches for as many steps, and have as many parameters. The
 language model sees one stream, English [EOS] [BOS] French [EOS]; its loss counts the French alone,

@@ -1,4 +1,4 @@
-"""The museum of bugs: mistakes that circulate, as code that runs (chapter 13).
+"""The museum of bugs: mistakes that circulate, as code that runs (chapter 15).
 
 `EXHIBITS` maps a name to its Exhibit: the wrong code, the mended code, the test that tells them
 apart, and where people make the mistake. `show` displays them in a notebook.

@@ -1,4 +1,4 @@
-"""How good a translator is, and what its heads do (chapters 08 to 11, 19)."""
+"""How good a translator is, and what its heads do (chapters 08 to 13)."""
 
 from tutor.evaluation.ablation import (
     all_heads,

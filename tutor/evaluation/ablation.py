@@ -1,4 +1,4 @@
-"""Switching heads off, and putting one run's vectors into another (chapters 11 and 20)."""
+"""Switching heads off, and putting one run's vectors into another (chapters 12 and 13)."""
 
 from contextlib import ExitStack, contextmanager
 

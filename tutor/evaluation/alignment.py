@@ -1,4 +1,4 @@
-"""Word alignments read from cross-attention, and how far they are from the true ones (chapter 10).
+"""Word alignments read from cross-attention, and how far they are from the true ones (chapter 11).
 
 A model attends between tokens, a true link joins words, and a word may be several tokens. So maps
 of T x S tokens are first turned into maps of T' x S' words; in code, T_words and S_words.

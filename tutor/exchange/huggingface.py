@@ -1,4 +1,4 @@
-"""A model as a folder that Hugging Face's `transformers` opens, and back (chapter 15).
+"""A model as a folder that Hugging Face's `transformers` opens, and back (chapter 17).
 
     post-norm   MarianMTModel
     pre-norm    PegasusForConditionalGeneration
@@ -53,7 +53,7 @@ ARCHITECTURES = {  # model_type: (architecture, norm_first)
     "marian": ("MarianMTModel", False),
     "pegasus": ("PegasusForConditionalGeneration", True),
 }
-# Parts of a layer of ours: their names there. Chapter 12 has them in its table.
+# Parts of a layer of ours: their names there. Chapter 14 has them in its table.
 ENCODER_PARTS = {
     "self_attention.attention": "self_attn",
     "self_attention.norm": "self_attn_layer_norm",

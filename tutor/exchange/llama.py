@@ -1,4 +1,4 @@
-"""Llama and its relatives in our LanguageModel, and back (chapter 17).
+"""Llama and its relatives in our LanguageModel, and back (chapter 20).
 
 Their models are our parts under other names; their linear layers multiply by W^T. `transformers`
 itself is not needed: a configuration is a dict (that of a config.json, of transformers 4 or 5) or

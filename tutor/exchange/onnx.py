@@ -1,4 +1,4 @@
-"""A model that leaves home: ONNX files that run without PyTorch and without tutor (chapter 15).
+"""A model that leaves home: ONNX files that run without PyTorch and without tutor (chapter 17).
 
 encoder.onnx        source ids -> keys and values of the source, for every decoder layer
 decoder_step.onnx   newest ids, keys and values so far -> logits of the next token

@@ -1,4 +1,4 @@
-"""To PyTorch's own modules and back: the same weights in another layout (chapter 12).
+"""To PyTorch's own modules and back: the same weights in another layout (chapter 14).
 
     tutor                   PyTorch
     MultiHeadAttention      nn.MultiheadAttention

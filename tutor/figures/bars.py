@@ -113,7 +113,7 @@ def intervals(
 
 
 def head_rates(columns, lines, caption, alt, named=()):
-    """Chapter 10: alignment error rates, each head a mark, and baselines as lines, named outside.
+    """Chapter 11: alignment error rates, each head a mark, and baselines as lines, named outside.
 
     columns: a dict from name to {step: rates}, of any shape; lines: a dict from name to rate.
     named: marks to name, a dict from (column, step) to {index of the head: name}.
@@ -177,7 +177,7 @@ def split_bar(parts, x_label, caption, alt, varies="training"):
 
 
 def stacked_shares(rows, parts, x_label, caption):
-    """Chapter 14: one stacked bar a row; a dict from name to amounts, which are turned into shares.
+    """Chapter 16: one stacked bar a row; a dict from name to amounts, which are turned into shares.
 
     parts: the names of the amounts.
     """
@@ -207,7 +207,7 @@ def stacked_shares(rows, parts, x_label, caption):
 
 
 def head_costs(costs, marked, caption):
-    """Chapter 11: a bar a head; costs: a dict from (kind, layer, head) to sentences lost of 100.
+    """Chapter 12: a bar a head; costs: a dict from (kind, layer, head) to sentences lost of 100.
 
     marked: a dict from a name to the head whose bar is hatched and named.
     """
@@ -238,7 +238,7 @@ def head_costs(costs, marked, caption):
 
 
 def rungs(found, label, limits, caption, alt):
-    """Chapter 17: dots with intervals, one row a name, one colour and marker a setting.
+    """Chapter 20: dots with intervals, one row a name, one colour and marker a setting.
 
     found: a dict from a setting to {name: (value, low, high)}; all have the same names. limits: of
     the x axis; a value beyond it is written at its end, in a frame of the setting's colour.

@@ -43,7 +43,7 @@ def curves(
 
 
 def samples(found, drawn, language, caption, alt):
-    """Chapter 16: how right and how varied samples are; found: {rule: {temperature: two values}}.
+    """Chapter 18: how right and how varied samples are; found: {rule: {temperature: two values}}.
 
     The two: how many of `drawn` samples are right, and a list of how many different words stretches
     of right samples have. language: such a list of the language itself, whose mean is a line.
@@ -87,7 +87,7 @@ def wilson(right, drawn):
 
 
 def score_clouds(panels, labels, caption, alt, varies="chance"):
-    """Chapter 19: scores of two systems, a dot a draw; a dict from title to two tensors (draws)."""
+    """Chapter 10: scores of two systems, a dot a draw; a dict from title to two tensors (draws)."""
     figure, axes = row_of_axes(len(panels), 8.2, 4.2, sharex=True, sharey=True)
     everything = torch.cat([scores for both in panels.values() for scores in both])
     ends = [everything.min().item() - 0.3, everything.max().item() + 0.3]
@@ -101,7 +101,7 @@ def score_clouds(panels, labels, caption, alt, varies="chance"):
 
 
 def lengths(lines, trained, floor, caption, alt):
-    """Chapter 17: nats a token over places, a step for each stretch of the text.
+    """Chapter 20: nats a token over places, a step for each stretch of the text.
 
     A line at the place `trained`, where the texts of the training ended, and one at the `floor`.
     """
@@ -162,7 +162,7 @@ def learning_curves(panels, every, chance, caption, alt):
 
 
 def curve_pair(panels, x_label, caption, alt, varies=None):
-    """Chapter 14: curves side by side on logarithmic axes; a dict from y label to lines.
+    """Chapter 16: curves side by side on logarithmic axes; a dict from y label to lines.
 
     Both y axes span as many powers of ten. Thin lines show what grows like T and like T².
     """
@@ -183,7 +183,7 @@ def curve_pair(panels, x_label, caption, alt, varies=None):
 
 
 def curves_with_marks(lines, marks, name, x_label, y_label, caption, alt):
-    """Chapter 14: curves on a logarithmic x axis, and dots: a dict from x to y under one name."""
+    """Chapter 16: curves on a logarithmic x axis, and dots: a dict from x to y under one name."""
     figure, ax = plt.subplots(figsize=(8.2, 3.6), layout="constrained")
     curves(lines, x_label, y_label, "", "", ax=ax)
     ax.plot(list(marks), list(marks.values()), "o", color="black", label=name)
@@ -193,7 +193,7 @@ def curves_with_marks(lines, marks, name, x_label, y_label, caption, alt):
 
 
 def magnitudes(lines, regions, caption):
-    """Chapter 14: how many numbers there are of each size, on a logarithmic scale.
+    """Chapter 16: how many numbers there are of each size, on a logarithmic scale.
 
     lines: a dict from name to a tensor; zeros are left out. regions: a dict from the power of two
     at which a region ends (None: nowhere) to its name, in order.

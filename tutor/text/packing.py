@@ -1,4 +1,4 @@
-"""Documents laid end to end in rows of one length, so that little is padding (chapter 16)."""
+"""Documents laid end to end in rows of one length, so that little is padding (chapter 18)."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What the grammar knows about its own English: the probability of a sentence (chapter 16).
+"""What the grammar knows about its own English: the probability of a sentence (chapter 18).
 
 A caption is written by a program that makes choices, so its probability is the product of theirs.
 Here the program is run once for each way in which its choices can go; a way is given up at the

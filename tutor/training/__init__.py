@@ -1,4 +1,4 @@
-"""Loss, optimizers, the loop, and what a long training needs besides (chapters 08 and 14)."""
+"""Loss, optimizers, the loop, and what a long training needs besides (chapters 08 and 16)."""
 
 from tutor.training.checkpoint import load_model, save_model
 from tutor.training.loop import History, Recipe, batches_forever, train, until_ctrl_c

@@ -69,7 +69,7 @@ def smoothed_cross_entropy(Y, W, targets, smoothing=0.1, chunk=256):
 
 
 def in_bfloat16(loss_of):
-    """A loss like `loss_of` whose matrix products are in bfloat16 (autocast, chapter 14).
+    """A loss like `loss_of` whose matrix products are in bfloat16 (autocast, chapter 16).
 
     Weights, their gradients and sums stay in float32. loss_of(model, batch, smoothing).
     Source: Micikevicius et al. 2018, section 3.1; bfloat16: Kalamkar et al. 2019.

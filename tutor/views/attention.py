@@ -1,4 +1,4 @@
-"""AttentionView: the attention of one translation, under the pointer (chapters 00 and 10)."""
+"""AttentionView: the attention of one translation, under the pointer (chapters 00 and 11)."""
 
 import numpy as np
 import torch

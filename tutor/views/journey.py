@@ -1,4 +1,4 @@
-"""JourneyView: one sentence on its whole way through a translator (chapters 00, 06, 09, 11)."""
+"""JourneyView: one sentence on its whole way through a translator (chapters 00, 06, 09, 12)."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-// Weights from a file in the safetensors format (chapter 15): nothing in such a file can run.
+// Weights from a file in the safetensors format (chapter 17): nothing in such a file can run.
 
 /** The tensors of a file, an ArrayBuffer: name -> {shape, data: Float32Array}. */
 export function readSafetensors(buffer) {

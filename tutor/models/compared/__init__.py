@@ -1,4 +1,4 @@
-"""How searches compare on human captions, counted for BLEU (chapter 19).
+"""How searches compare on human captions, counted for BLEU (chapter 10).
 
 `counts.safetensors` holds no text, only the ten `bleu_counts` of each of the 1,000 captions of
 Multi30k's test_2016_flickr, in their order, for each of SEARCHES. It was counted for the model that

@@ -1,4 +1,4 @@
-"""What chapters 16 and 18 show and is too long to compute on their pages.
+"""What chapters 18 and 19 show and is too long to compute on their pages.
 
 `truth.json`: for 60 captions, the nats that the grammar itself needs for each word.
 `translation.json`: translating as a language model, against the encoder-decoder.

@@ -1,4 +1,4 @@
-"""A task that is given by examples: look a key up among pairs seen once (chapter 18).
+"""A task that is given by examples: look a key up among pairs seen once (chapter 19).
 
 A row shows 8 pairs, a key and its value, and then asks for the 8 keys in another order, each
 question followed by its answer. Keys and values are drawn anew in each row, so nothing about them

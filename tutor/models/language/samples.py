@@ -1,4 +1,4 @@
-"""How right and how varied captions are that a language model draws by several rules (chapter 16).
+"""How right and how varied captions are that a language model draws by several rules (chapter 18).
 
 The model is the one that the chapter's page trains, from the same seed.
 """

@@ -1,4 +1,4 @@
-"""What the changes since 2017 are worth, measured on small language models (chapter 17).
+"""What the changes since 2017 are worth, measured on small language models (chapter 20).
 
 `LADDER` makes one change after another; `PATIENT` rungs are trained once more, with a longer
 warm-up, and the first and the last rung at one more rate (`EDGES`). How it was measured stands in

@@ -1,4 +1,4 @@
-"""Translators of the built-in corpus that differ in their seed alone (chapters 10, 11).
+"""Translators of the built-in corpus that differ in their seed alone (chapters 11, 12).
 
 Three small ones, trained from nothing (`load_small`), and the pretrained one, taught the words of
 the corpus from three seeds (`load_taught`). Teaching moves the rows of the embedding table that the
