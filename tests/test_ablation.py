@@ -7,9 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from pytorch_twins import all_ways_to_compile, compiled, small_model
-from safetensors.torch import save
 
-from tutor import load_pretrained, record_attention
+from tutor import record_attention
 from tutor.evaluation.ablation import (
     all_heads,
     attention_of,
@@ -23,11 +22,7 @@ from tutor.models import small as small_models
 from tutor.models.small import (
     SEEDS,
     SMALL_SIZES,
-    fingerprint,
     load_small,
-    load_taught,
-    save_taught,
-    teach,
     train_small,
     untrained,
 )
@@ -299,78 +294,6 @@ def test_the_seed_decides_the_first_weights_and_the_training(monkeypatch):
             assert not p.equal(other.model.state_dict()[name])
     first, second = (untrained(once.tokenizer, seed).embedding.weight for seed in (1, 2))
     assert first.equal(start.embedding.weight) and not second.equal(first)
-
-
-def test_taught_models_are_the_pretrained_one_with_other_rows_of_the_table():
-    pretrained = load_pretrained()
-    tables = []
-    for seed in SEEDS:
-        translator = load_taught(seed)
-        assert translator.tokenizer.model.to_str() == pretrained.tokenizer.model.to_str()
-        weights = translator.model.state_dict()
-        tables.append(weights.pop("embedding.weight"))
-        assert all(p.equal(pretrained.model.state_dict()[name]) for name, p in weights.items())
-    table = pretrained.model.embedding.weight
-    for one, other in zip(tables, [*tables[1:], tables[0]], strict=True):
-        changed = (one != table).any(dim=1)
-        assert 500 < changed.sum() < len(table) / 2  # the words of the corpus
-        assert not one[changed].equal(other[changed])
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_taught_models_have_learned_the_corpus(seed):
-    pairs = generate_pairs("val", 60)
-    sources, wanted = ([getattr(p, side) for p in pairs] for side in ("english", "french"))
-    taught = exact_match(load_taught(seed).translate(sources), wanted)
-    assert taught > 0.6 > 0.3 > exact_match(load_pretrained().translate(sources), wanted)
-
-
-def test_teaching_moves_the_rows_of_the_corpus_alone(monkeypatch, tmp_path):
-    monkeypatch.setattr(small_models, "TAUGHT_PAIRS", 50)
-    before = load_pretrained().model.state_dict()
-    translator, ids = teach(0, steps=2)
-    after = translator.model.state_dict()
-    assert [name for name in before if not before[name].equal(after[name])] == ["embedding.weight"]
-    moved = (before["embedding.weight"] != after["embedding.weight"]).any(dim=1)
-    assert moved.nonzero().flatten().equal(ids)
-    assert all(p.requires_grad for p in translator.model.parameters())
-
-    save_taught(translator, ids, tmp_path / "taught0.safetensors")
-    monkeypatch.setattr(small_models, "FOLDER", tmp_path)
-    read = load_taught(0).model.state_dict()
-    kept = read.pop("embedding.weight"), after.pop("embedding.weight")
-    torch.testing.assert_close(*kept, rtol=1e-3, atol=1e-4)  # float16
-    assert all(p.equal(after[name]) for name, p in read.items())
-
-
-def write_taught(path, monkeypatch, **changes):
-    """A file like those of `save_taught`, with one thing changed."""
-    ids = torch.tensor([5, 9])
-    parts = {"ids": ids, "rows": torch.ones(2, 128).half(), "taught": fingerprint(), **changes}
-    taught = parts.pop("taught")
-    path.joinpath("taught0.safetensors").write_bytes(save(parts, metadata={"taught": taught}))
-    monkeypatch.setattr(small_models, "FOLDER", path)
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"taught": "0" * 64}, "another pretrained model"),
-        ({"ids": torch.tensor([5, 4000])}, "damaged"),
-        ({"ids": torch.tensor([-1, 5])}, "damaged"),
-        ({"ids": torch.tensor([5.0, 9.0])}, "damaged"),
-        ({"ids": torch.zeros(0, dtype=torch.int64), "rows": torch.ones(0, 128)}, "damaged"),
-        ({"rows": torch.ones(2, 127)}, "damaged"),
-        ({"rows": torch.ones(3, 128)}, "damaged"),
-        ({"rows": torch.full((2, 128), torch.nan)}, "damaged"),
-    ],
-)
-def test_what_is_not_for_this_model_is_refused(tmp_path, monkeypatch, changes, message):
-    write_taught(tmp_path, monkeypatch)
-    assert load_taught(0).model.embedding.weight[9].eq(1).all()
-    write_taught(tmp_path, monkeypatch, **changes)
-    with pytest.raises(ValueError, match=message):
-        load_taught(0)
 
 
 def test_small_models_take_little_room():

@@ -176,7 +176,7 @@ def test_the_command_line_writes_the_card(tmp_path, capsys):
         huggingface.HUGGINGFACE_FILES
     )
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert card.startswith("---\nlibrary_name: transformers\n") and "does not know negation" in card
+    assert card.startswith("---\nlibrary_name: transformers\n") and "What it cannot do" in card
     assert_same_bits(huggingface.load(tmp_path / "out"), load_pretrained())
 
 

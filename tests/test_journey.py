@@ -190,7 +190,7 @@ def test_what_cannot_be_answered_is_said(view, question, words):
 def test_the_reader_hears_of_what_is_odd(view):
     view.begin("日本語の文章です")
     assert view.facts["message"].startswith("The model never learned to read most of these")
-    view.begin("a " * 300)
+    view.begin("dog " * 300)
     assert "have more than the 255 tokens that this model reads" in view.facts["message"]
     assert view.facts["message"].endswith("by itself and was cut after 256 tokens.")
 

@@ -2,10 +2,9 @@
 
 import torch
 
-from tutor.models.small import FOLDER, SEEDS, save_taught, teach, train_small
+from tutor.models.small import FOLDER, SEEDS, train_small
 
 torch.set_float32_matmul_precision("medium")  # as those in this folder were
 for seed in SEEDS:
     train_small(seed).save(FOLDER / f"seed{seed}", dtype=torch.float16)
-    save_taught(*teach(seed), FOLDER / f"taught{seed}.safetensors")
     print(f"saved seed {seed}")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tutor.evaluation.alignment import aligned_batch, best_head, cross_attention, measure, same_sort
 from tutor.models import load_pretrained
-from tutor.models.small import SEEDS, load_taught
+from tutor.models.small import SEEDS, load_small
 from tutor.text.grammar import generate_pairs
 from tutor.views import JourneyView
 
@@ -216,7 +216,7 @@ def aer_chosen_head():
     """Mean over seeds of the test error rate of the head chosen on validation (chapter 11)."""
     splits = generate_pairs("val", 300), generate_pairs("test", 500)
     found = []
-    for translator in map(load_taught, SEEDS):
+    for translator in map(load_small, SEEDS):
         rates = []
         for pairs in splits:
             aligned = aligned_batch(translator.tokenizer, pairs)
