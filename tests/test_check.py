@@ -525,6 +525,25 @@ def test_gradients_are_compared():
     assert "changes its argument" in examine(exercise, lambda X: X.mul_(3))
 
 
+def test_all_results_are_compared_before_any_gradient():
+    """A wrong gradient of the first case says less than a wrong result of the last."""
+    exercise = make(gradient=True, mistakes=())
+
+    def answer(X):
+        return 3 * X.detach() + (X.dim() > 1)
+
+    assert "your result at [0, 0] is" in examine(exercise, answer).lower()
+
+
+@pytest.mark.parametrize("wanted", [3.0, torch.inf, torch.nan])
+@pytest.mark.parametrize("got", [3.0, torch.inf, -torch.inf, torch.nan])
+@pytest.mark.parametrize("of", [torch.tensor, list])
+def test_nan_and_inf_equal_only_themselves_in_the_same_place(of, got, wanted):
+    exercise = make(reference=lambda X: of([1.0, wanted]), mistakes=())
+    assert (examine(exercise, lambda X: of([1.0, got])) is None) == (str(got) == str(wanted))
+    assert examine(exercise, lambda X: of([got, 1.0]))
+
+
 def softmax_times(X):
     A = X.softmax(-1)
     A *= 3
@@ -1315,6 +1334,7 @@ def test_audit_counts_every_sort_of_defect(capsys):
         "exercises": 1, "wrong_answers": 3, "alternatives": 1, "mutants": 0, "generic": 1,
         "coincidences": 0, "slipped": 1, "unnamed": 1, "rejected": 1, "blank_passes": 1,
         "ambiguous": 0, "silent": 1, "too_few": 2, "no_section": 1,
+        "mutations": 5, "mutation_equivalent": 0, "mutation_survivors": 0, "mutation_idle": 0,
     }  # fmt: skip
     assert not enough_named(counts) and enough_named(counts | {"wrong_answers": ONE_IN})
 
