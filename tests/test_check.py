@@ -7,6 +7,7 @@ import importlib
 import json
 import random
 import re
+import signal
 import sys
 import threading
 import time
@@ -451,6 +452,23 @@ def test_imports_do_not_count_as_time_of_the_answer(monkeypatch, tmp_path):
     assert examine(TRIPLE, imports_first) is None
     assert "was stopped" in examine(TRIPLE, lambda X: never_ends(imports_first(X)))
     assert "was stopped" in examine(TRIPLE, rests)  # the cases share the time
+
+
+def test_a_late_signal_does_not_disturb_the_end_of_the_clock(monkeypatch):
+    """In the middle of `join` it would leave a lock locked, and the next `join` would wait."""
+    joined = []
+
+    class Clock(threading.Thread):
+        def join(self):
+            joined.append(self)
+            if len(joined) == 1:
+                signal.raise_signal(signal.SIGINT)
+            super().join()
+
+    monkeypatch.setattr(guard.threading, "Thread", Clock)
+    monkeypatch.setattr(guard, "SECONDS", 0.3)
+    assert "was stopped after 0.3 seconds" in examine(TRIPLE, never_ends)
+    assert len(joined) == 1
 
 
 def test_time_limit_without_posix_signals(monkeypatch):
