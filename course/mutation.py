@@ -78,21 +78,20 @@ def is_text(node):
 def edited_trees(tree, kind):
     """Yield a tree with each edit in turn; it is the same tree, put right again afterwards.
 
-    A test chooses its inputs: its numbers are edited only in what it asserts.
+    A test chooses its inputs: of one, only what it asserts is edited.
     """
 
-    def tried(node, asserted):
+    def tried(node, everywhere):
         if isinstance(node, ast.Raise | ast.JoinedStr | ast.arg):
             return
-        asserted = asserted or isinstance(node, ast.Assert)
         for field, old in ast.iter_fields(node):
             several = isinstance(old, list)
             for at, item in enumerate(old if several else [old]):
                 if not isinstance(item, ast.AST) or is_text(item):
                     continue
-                is_number = number_of(item) is not None
+                here = everywhere or isinstance(item, ast.Assert)
                 last = isinstance(node, ast.FunctionDef) and item is node.body[-1]
-                spared = last and isinstance(item, ast.Return) or is_number and not asserted
+                spared = last and isinstance(item, ast.Return) or not here
                 for new in [] if spared else edits(item, field):
                     if several:
                         old[at] = new
@@ -103,8 +102,8 @@ def edited_trees(tree, kind):
                     old[at] = item
                 else:
                     setattr(node, field, item)
-                if not is_number:
-                    yield from tried(item, asserted)
+                if number_of(item) is None:
+                    yield from tried(item, here)
 
     yield from tried(tree, kind != TEST)
 
