@@ -11,6 +11,7 @@ from unittest.mock import ANY
 
 import torch
 
+from course import mutation
 from tutor.check.bank import chapters, find, folder, places
 from tutor.check.examine import (
     CASES_SEED,
@@ -33,10 +34,15 @@ ZERO = {
     "ambiguous": "pairs of mistakes that no case tells apart: add a case, or give them one message",
     "silent": "messages that no program is told",
     "too_few": "numbers of answers or hints that are too small",
+    "mutation_survivors": "small changes of a solution that pass: add a case, or say under "
+    "Equivalent why they are right",
+    "mutation_idle": "programs under Equivalent that are no mutants, or do not pass",
     "no_section": "sections that the chapter's page does not have, letter by letter",
 }
-COUNTS = ("exercises", "wrong_answers", "alternatives", "mutants", "generic", "coincidences", *ZERO)
+COUNTS = ("exercises", "wrong_answers", "alternatives", "mutants", "generic", "coincidences")
+COUNTS += ("mutations", "mutation_equivalent", *ZERO)
 ONE_IN = 15  # of the wrong answers may be told no more than numbers
+ONE_MUTANT_IN = 20  # may be equivalent, over the whole bank
 
 
 def trials(exercise):
@@ -208,6 +214,13 @@ def audit(chosen, say=print, messages=False):
             for words in coincidences(exercise, known):
                 counts["coincidences"] += 1
                 say(f"{exercise.name}: only a note, {words}")
+        many, living, idle = mutation.tried(exercise)
+        counts["mutations"] += many
+        counts["mutation_equivalent"] += len(exercise.equivalent) - len(idle)
+        for sort, codes in (("mutation_survivors", living), ("mutation_idle", idle)):
+            counts[sort] += len(codes)
+            for code in codes:
+                say(f"{exercise.name}: {sort}\n{mutation.lines_changed(exercise, code)}")
         if not has_section(exercise):
             counts["no_section"] += 1
             say(f"{exercise.name}: its page has no heading “{exercise.section}”")
@@ -248,7 +261,10 @@ def main(arguments=None):
     bad = {key: words for key, words in ZERO.items() if counts[key]}
     for key, words in bad.items():
         print(f"{key}: {counts[key]} {words}")
-    passed = not bad and enough_named(counts)
+    few = counts["mutation_equivalent"] * ONE_MUTANT_IN <= counts["mutations"]
+    if not (few or options.names):
+        print(f"of the mutants, one in {ONE_MUTANT_IN} may be equivalent, not more")
+    passed = not bad and enough_named(counts) and bool(few or options.names)
     print("All is well." if passed else "Not all is well.")
     print(json.dumps(counts))
     return 0 if passed else 1

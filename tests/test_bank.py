@@ -140,6 +140,14 @@ def test_a_text_becomes_an_exercise(read):
     assert examine(triple, lambda X: 3 * X) is None
 
 
+def test_what_is_equivalent_is_no_mistake(read):
+    triple = read(
+        ("# Wrong", "# Equivalent\n\nSums know no order.\n- `Y + X` -> `X + Y`\n\n# Wrong")
+    )
+    assert [*triple.equivalent.values()] == ["Sums know no order."]
+    assert "return X + Y" in [*triple.equivalent][0] and len(triple.wrong) == 7
+
+
 def test_a_block_holds_several_predictions(read):
     guess = read(
         ("kind: write", "kind: predict"),

@@ -7,6 +7,7 @@ import importlib
 import json
 import random
 import re
+import signal
 import sys
 import threading
 import time
@@ -93,7 +94,7 @@ def test_few_wrong_answers_are_told_only_numbers():
 def test_bank_is_large_enough_and_written_apart(exercise):
     assert list(too_few(exercise)) == [] and all(exercise.wrong.values())
     if exercise.kind == TEST:
-        assert len(exercise.mutants) <= 8
+        assert len(exercise.mutants) <= 10
         assert not exercise.twins.keys() & exercise.mutants.keys()
     codes = [exercise.solution, *exercise.right, *exercise.wrong]
     bodies = set(map(house_rules.bare, codes))
@@ -453,6 +454,23 @@ def test_imports_do_not_count_as_time_of_the_answer(monkeypatch, tmp_path):
     assert "was stopped" in examine(TRIPLE, rests)  # the cases share the time
 
 
+def test_a_late_signal_does_not_disturb_the_end_of_the_clock(monkeypatch):
+    """In the middle of `join` it would leave a lock locked, and the next `join` would wait."""
+    joined = []
+
+    class Clock(threading.Thread):
+        def join(self):
+            joined.append(self)
+            if len(joined) == 1:
+                signal.raise_signal(signal.SIGINT)
+            super().join()
+
+    monkeypatch.setattr(guard.threading, "Thread", Clock)
+    monkeypatch.setattr(guard, "SECONDS", 0.3)
+    assert "was stopped after 0.3 seconds" in examine(TRIPLE, never_ends)
+    assert len(joined) == 1
+
+
 def test_time_limit_without_posix_signals(monkeypatch):
     monkeypatch.delattr("signal.pthread_kill", raising=False)
     monkeypatch.setattr(guard, "SECONDS", 0.3)
@@ -523,6 +541,25 @@ def test_gradients_are_compared():
     said = examine(exercise, lambda X: X + 2 * X.detach())
     assert "the gradient of `X` at [0] is" in said
     assert "changes its argument" in examine(exercise, lambda X: X.mul_(3))
+
+
+def test_all_results_are_compared_before_any_gradient():
+    """A wrong gradient of the first case says less than a wrong result of the last."""
+    exercise = make(gradient=True, mistakes=())
+
+    def answer(X):
+        return 3 * X.detach() + (X.dim() > 1)
+
+    assert "your result at [0, 0] is" in examine(exercise, answer).lower()
+
+
+@pytest.mark.parametrize("wanted", [3.0, torch.inf, torch.nan])
+@pytest.mark.parametrize("got", [3.0, torch.inf, -torch.inf, torch.nan])
+@pytest.mark.parametrize("of", [torch.tensor, list])
+def test_nan_and_inf_equal_only_themselves_in_the_same_place(of, got, wanted):
+    exercise = make(reference=lambda X: of([1.0, wanted]), mistakes=())
+    assert (examine(exercise, lambda X: of([1.0, got])) is None) == (str(got) == str(wanted))
+    assert examine(exercise, lambda X: of([got, 1.0]))
 
 
 def softmax_times(X):
@@ -1315,6 +1352,7 @@ def test_audit_counts_every_sort_of_defect(capsys):
         "exercises": 1, "wrong_answers": 3, "alternatives": 1, "mutants": 0, "generic": 1,
         "coincidences": 0, "slipped": 1, "unnamed": 1, "rejected": 1, "blank_passes": 1,
         "ambiguous": 0, "silent": 1, "too_few": 2, "no_section": 1,
+        "mutations": 5, "mutation_equivalent": 0, "mutation_survivors": 0, "mutation_idle": 0,
     }  # fmt: skip
     assert not enough_named(counts) and enough_named(counts | {"wrong_answers": ONE_IN})
 

@@ -17,7 +17,7 @@ FLOORS = (  # from the ground up
     "tutor.translator tutor.training",
     "tutor.exchange tutor.models",
     "tutor.commands tutor.__main__ tutor.check.__main__",
-    "course.museum course.making course.audit course.build",
+    "course.museum course.making course.audit course.mutation course.build",
     "course.grading course.site",
     "course.build.__main__",
 )

@@ -10,6 +10,7 @@ A text begins with lines `key: value` between two `---`; the task follows, and t
     # Right        other programs that are right
     # Mistakes     what is told, then the programs that are told it
     # Wrong        words of what is told by itself, then programs that are
+    # Equivalent   why a change of the solution is as right as it, then the programs so changed
     # Points       # Misconceptions       # Rubric       of an explanation
 
 A program is an edit of the solution, in a line `- `old` -> `new``, of several places with commas
@@ -34,7 +35,7 @@ REQUIRED = ("section", "kind", "title", "goal", *WHOLE)
 OPTIONS = {"gradient": bool, "draws": bool, "tolerance": float, "on_page": bool, "raises": str}
 NEEDED = ("Hints", "Stub", "Solution")
 SECTIONS = (*NEEDED, "Setup", "Because", "Cases", "Right", "Mistakes", "Wrong")
-SECTIONS += ("Points", "Misconceptions", "Rubric")
+SECTIONS += ("Equivalent", "Points", "Misconceptions", "Rubric")
 MODULE = "<the bank>"  # of what a text defines, which no other process can import
 EDIT = re.compile(r"`([^`]+)` -> `([^`]+)`")
 DEFINED = ("cases", "call", "properties", "forbidden", "reference", "twins", "mutants")
@@ -243,8 +244,8 @@ def read(path):
         rubric="\n".join(parts["Rubric"][1]).strip() if "Rubric" in parts else "",
         **{key: value for key, value in fields.items() if key not in ("place", "on_page")},
     )
-    told, mistakes, misconceptions = {}, [], []
-    for heading in ("Mistakes", "Misconceptions", "Wrong"):
+    told, mistakes, misconceptions, equivalent = {}, [], [], {}
+    for heading in ("Mistakes", "Misconceptions", "Wrong", "Equivalent"):
         for number, words, blocks in found(heading):
             if heading == "Misconceptions" and blocks:
                 expression = blocks.pop(0)[2].replace("\n", "")
@@ -253,6 +254,9 @@ def read(path):
                 raise TextError(path, number, "words stand here, and a program that is told them.")
             for line, how, text in blocks:
                 program = split(exercise, whole(path, line, how, text, bases))
+                if heading == "Equivalent":
+                    equivalent |= dict.fromkeys(program, words)
+                    continue
                 told |= dict.fromkeys(program, words)
                 if heading == "Mistakes":
                     mistakes += [(words, one) for one in program]
@@ -268,6 +272,7 @@ def read(path):
     return dataclasses.replace(
         exercise,
         wrong=told,
+        equivalent=equivalent,
         mistakes=(*behaviours, *helpers.get("mistakes", ())),
         misconceptions=tuple(misconceptions),
         **given,

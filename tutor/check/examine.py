@@ -116,21 +116,26 @@ def put_plainly(answer, right):
 
 
 def look_at_behaviour(exercise, answer, seed, run):
-    """Run an answer on all cases, smallest first, and name the mistake that behaves the same."""
+    """Run an answer on all cases, smallest first, and name the mistake that behaves the same.
+
+    Of an answer without a name, the first wrong result is told; only if there is none, the first
+    wrong gradient.
+    """
     refuse_what_is_no_function(exercise, answer)
     cases, names = draw(exercise, seed), argument_names(exercise)
     seconds, wrong, outcomes = guard.SECONDS, None, []
     for case in cases:
-        if wrong is None:
+        if wrong is None or wrong.in_gradient:
             expected = expect(exercise, case, names)
         start, modules = time.monotonic(), len(sys.modules)
         outcomes.append(run(exercise, answer, case, max(0.1, seconds), names))
         if len(sys.modules) == modules:  # what PyTorch imports at first use is not the answer's
             seconds -= time.monotonic() - start
-        if wrong is None:
+        if wrong is None or wrong.in_gradient:
             leaves = guard.leaf_names(names, case)
-            wrong = difference(outcomes[-1], expected, exercise.tolerance, leaves)
-            example = f"Example: with {describe(names, case)}"
+            found = difference(outcomes[-1], expected, exercise.tolerance, leaves)
+            if found and (wrong is None or not found.in_gradient):
+                wrong, example = found, f"Example: with {describe(names, case)}"
     if wrong:
         fitting = mistakes_that_fit(exercise, cases, outcomes, seed)
         if fitting:
@@ -364,6 +369,7 @@ class Difference(NamedTuple):
     words: str  # follow on "with these inputs, "
     named: bool = False  # whether they tell what is wrong, and not only numbers
     reason: str = ""
+    in_gradient: bool = False
 
 
 CUT_OFF = (
@@ -405,9 +411,10 @@ def difference(got, wanted, tolerance, names=()):
         value = another_value(*filled(ours, theirs), tolerance)
         said = f"the result is right, but {name}"
         if value and ours is None:
-            return Difference(f"{said} is missing", named=True, reason=CUT_OFF)
+            return Difference(f"{said} is missing", named=True, reason=CUT_OFF, in_gradient=True)
         if value:
-            return Difference(f"{said} {'should not be there' if theirs is None else value}")
+            value = "should not be there" if theirs is None else value
+            return Difference(f"{said} {value}", in_gradient=True)
     return None
 
 

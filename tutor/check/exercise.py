@@ -55,6 +55,7 @@ class Exercise:
     mistakes: tuple[tuple[str, Any], ...] = ()
     wrong: dict[str, str] = field(default_factory=dict)  # code: words that its message must hold
     right: tuple[str, ...] = ()  # other code that is right
+    equivalent: dict[str, str] = field(default_factory=dict)  # mutants as right as it: why
 
     # Kind test: the functions on which the answer is tried. The words follow on "a function that ".
     # `cases` yields one tuple: what a test is given besides the function.

@@ -560,6 +560,8 @@ def time_limit(seconds):
         while watcher:
             with contextlib.suppress(TimeIsUp):  # one more may be on its way
                 sys.settrace(tracer)
+                # One in the middle of `set` or `join` would leave a lock locked for ever.
+                signal.signal(signal.SIGINT, lambda *_: None)
                 ended.set()
                 watcher.join()
                 signal.signal(signal.SIGINT, handler)
