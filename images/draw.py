@@ -958,7 +958,7 @@ def greedy_tree():
     nodes["un box rouge end"] = ("un box rouge", 4, 50, "[EOS]", "0.096")
     nodes["un box rouge vif"] = ("un box rouge", 4, 110, "vif", "0.024")
     path = ("un", "un box", "un box rouge", "un box rouge end")
-    columns = ["place 0", "place 1", "place 2", "place 3", "place 4"]
+    columns = ["start", "step 0 writes", "step 1 writes", "step 2 writes", "step 3 writes"]
     toy_tree(p, nodes, dict.fromkeys(("bos", *path), "greedy"), path, columns)
     p.text(620, 455, "yellow, thick: what greedy decoding writes", size=14)
     return p.svg()
