@@ -7,8 +7,8 @@ import hashlib
 import json
 import platform
 import sys
-from itertools import combinations
 from datetime import date
+from itertools import combinations
 
 import torch
 from safetensors.torch import save_file

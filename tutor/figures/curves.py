@@ -16,7 +16,7 @@ def curves(
 ):  # fmt: skip
     """Several curves in one figure: a dict from name to (x values, y values).
 
-    With `ax`, draws into it and shows nothing. ticks, y_ticks: the values that are named on the axes.
+    With `ax`, draws into it and shows nothing. ticks, y_ticks: values named on the axes.
     varies: see `show`. shares: the y axis goes from 0 to 1. bottom: where the y axis begins.
     """
     figure = None
