@@ -6,7 +6,7 @@ import torch
 from safetensors import safe_open
 
 from tutor.evaluation import bleu_of_counts
-from tutor.models.compared import COUNTS, SEARCHES, load_counts
+from tutor.models.compared import COUNTS, SEARCHES, load_counts, load_trainings
 
 
 def test_the_counts_are_those_of_translations():
@@ -26,3 +26,13 @@ def test_the_counts_name_their_model():
         note = file.metadata()
     assert note["command"] == "python -m course.making.compared"
     assert re.fullmatch("[0-9a-f]{64}", note["model"])
+
+
+def test_the_trainings_are_compared_in_pairs():
+    found = load_trainings()
+    assert list(found) == ["1 less 0", "2 less 0", "2 less 1"]
+    for sizes in found.values():
+        assert list(sizes) == ["1,000", "10,000"]
+        assert all(low < value < high for value, low, high in sizes.values())
+        few, many = (high - low for _, low, high in sizes.values())
+        assert 2 < few / many < 5  # the root of ten

@@ -107,6 +107,8 @@ def intervals(
     if limits is None:
         ax.axvline(0, color="black", linestyle=":")
     ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label, xlim=limits)
+    if len(found) == 2:  # else the lower one touches the axis
+        ax.set_ylim(-0.5, 1.5)
     ax.invert_yaxis()
     despine(ax=ax)
     show(figure, caption, alt)

@@ -4,7 +4,7 @@ from statistics import mean, variance
 
 import matplotlib.pyplot as plt
 import torch
-from matplotlib.ticker import FixedLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
 from tutor.figures.page import COLOURS, STYLES, despine, row_of_axes, show
 
@@ -12,10 +12,11 @@ from tutor.figures.page import COLOURS, STYLES, despine, row_of_axes, show
 def curves(
     lines, x_label, y_label, caption, alt,
     log_x=False, log_y=False, ax=None, varies=None, ticks=None, shares=False, bottom=None,
+    y_ticks=None,
 ):  # fmt: skip
     """Several curves in one figure: a dict from name to (x values, y values).
 
-    With `ax`, draws into it and shows nothing. ticks: the x values that are named on the axis.
+    With `ax`, draws into it and shows nothing. ticks, y_ticks: values named on the axes.
     varies: see `show`. shares: the y axis goes from 0 to 1. bottom: where the y axis begins.
     """
     figure = None
@@ -31,6 +32,10 @@ def curves(
         ax.xaxis.set_major_locator(FixedLocator(ticks))
     if log_y:
         ax.set_yscale("log")
+    if y_ticks is not None:
+        ax.yaxis.set_major_locator(FixedLocator(y_ticks))
+        ax.yaxis.set_minor_locator(NullLocator())
+        ax.yaxis.set_major_formatter("{x:g}")
     if shares:
         ax.set_ylim(0, 1.03)
     if bottom is not None:
