@@ -182,9 +182,12 @@ def test_what_rests_on_the_end_by_loops():
     for rows, kind in zip(pieces(TOKENIZER, batch), found, strict=True):
         for n in range(N):
             end = batch.source[n].tolist().index(EOS)
-            weights = [A[1, n, 2, t, end] for t in range(len(rows[n])) if rows[n, t]]
-            arrives = [lengths[1, n, 2, t].sum() for t in range(len(rows[n])) if rows[n, t]]
-            for values, means in ((weights, kind[0]), (arrives, kind[1])):
+            last = slice(end - 1, end + 1)  # the full stop and [EOS]
+            at = [t for t in range(len(rows[n])) if rows[n, t]]
+            weights = [A[1, n, 2, t, last].sum() for t in at]
+            arrives = [lengths[1, n, 2, t].sum() for t in at]
+            from_end = [lengths[1, n, 2, t, last].sum() for t in at]
+            for values, means in zip((weights, arrives, from_end), kind, strict=True):
                 if values:
                     assert_equal(means[1, 2, n], torch.stack(values).mean())
                 else:

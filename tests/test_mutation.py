@@ -51,9 +51,13 @@ def test_every_edit_is_made_once():
 
 
 def test_of_many_edits_some_are_tried_from_everywhere():
-    found = changes("def f():\n" + "".join(f"    g({n})\n" for n in range(100, 200)))
+    found = changes("def f(self):\n" + "".join(f"    g({n})\n" for n in range(100, 200)))
     assert len(found) == MOST
     assert all(any(f"g(1{tens}" in line for line in found) for tens in range(10))
+
+
+def test_an_example_chooses_its_numbers():
+    assert changes("def f():\n    return g(5 - 2)\n") == ["    return g(5 + 2)"]
 
 
 def test_a_test_chooses_its_inputs():

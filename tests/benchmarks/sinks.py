@@ -1,9 +1,10 @@
 """Where cross-attention rests on real captions: `sinks.py [--model FOLDER]`.
 
-The head of chapter 11 whose weight on [EOS] grows most, on 300 sentences of the built-in
-validation split, from the first pieces of words to later ones; then this head on the first 400
-captions of Multi30k's test set of 2016. Printed are the weight on [EOS] and the length of all that
-arrives, that of first pieces being 1. The last line is one JSON object.
+The head of chapter 11 whose weight on the full stop and [EOS] grows most, on 300 sentences of the
+built-in validation split, from the first pieces of words to later ones; then this head on the first
+400 captions of Multi30k's test set of 2016. Printed are the weight on these two, the length of all
+that arrives, that of first pieces being 1, and the share of it that these two send to later pieces.
+The last line is one JSON object.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from tutor.translator import Translator
 
 
 def grown(translator, batch):
-    """At the first and at the later pieces, as `at_rest` has it: (2, L h, N) each."""
+    """At the first and at the later pieces, as `at_rest` has it: (3, L h, N) each."""
     maps = cross_attention(translator.model, batch)
     return [kind.flatten(1, 2) for kind in at_rest(translator.tokenizer, batch, maps)]
 
@@ -40,9 +41,12 @@ def main():
         "head": divmod(head, translator.model.config.num_heads),
         "weight": [round(kind[0].item(), 3) for kind in (first, later)],
         "arrives": round((later[1] / first[1]).item(), 3),
+        "from the end": round((later[2] / later[1]).item(), 3),
     }
-    print(f"head {found['head']}: weight on [EOS] at first and later pieces {found['weight']}")
-    print(f"all that arrives at later pieces: {found['arrives']}")
+    print(f"head {found['head']}: weight on the end at first and later pieces {found['weight']}")
+    print(
+        f"all that arrives at later pieces: {found['arrives']}, {found['from the end']} from there"
+    )
     print(json.dumps(found))
 
 

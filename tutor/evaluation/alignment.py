@@ -166,14 +166,17 @@ def pieces(tokenizer, batch):
 
 
 def at_rest(tokenizer, batch, maps):
-    """What first and later pieces of a word give to [EOS], and what arrives: (2, L, h, N) each.
+    """What first and later pieces of a word give to the end, and what arrives: (3, L, h, N) each.
 
-    maps: from `cross_attention`. [0] holds the weight on [EOS] and [1] the sum of all lengths, as
+    maps: from `cross_attention`. The end is [EOS] and the token before it, a full stop as a rule.
+    [0] holds the weight on the end, [1] the sum of all lengths and [2] its part from the end, as
     means over the rows of a sentence that write such a piece, nan where it has none.
     """
-    end = (batch.source == EOS)[:, None, None]  # (N, 1, 1, S)
-    both = torch.stack([(maps["weight"] * end).sum(-1), maps["norm"].sum(-1)])  # (2, L, N, h, T)
+    end = batch.source == EOS  # (N, S)
+    end = (end | end.roll(-1, dims=1))[:, None, None]  # (N, 1, 1, S)
+    A, norm = maps["weight"], maps["norm"]  # (L, N, h, T, S)
+    found = torch.stack([(A * end).sum(-1), norm.sum(-1), (norm * end).sum(-1)])  # (3, L, N, h, T)
     return [
-        ((both * rows[:, None]).sum(-1) / rows.sum(-1)[:, None]).mT  # (2, L, h, N)
+        ((found * rows[:, None]).sum(-1) / rows.sum(-1)[:, None]).mT  # (3, L, h, N)
         for rows in pieces(tokenizer, batch)
     ]

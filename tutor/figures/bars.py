@@ -129,8 +129,9 @@ def head_rates(columns, lines, caption, alt, named=()):
             ax.plot(places, y, marker, color=COLOURS[k],
                     label=None if x else f"{step} step")  # fmt: skip
             for m, name in dict(named).get((column, step), {}).items():
-                ax.annotate(name, (places[m], y[m]), (0, -12), textcoords="offset points",
-                            ha="center", va="center", fontsize=9)  # fmt: skip
+                place, side = [((8, -12), "right"), ((7, -4), "left")][k]  # names do not touch
+                ax.annotate(name, (places[m], y[m]), place, textcoords="offset points", ha=side,
+                            va="center", fontsize=9)  # fmt: skip
     right, below = len(columns) - 0.5, -1.0
     for name, y in sorted(lines.items(), key=lambda line: line[1]):
         below = max(y, below + 0.06)  # so that names do not overlap
