@@ -1858,29 +1858,35 @@ def patching():
     p = Picture(
         900, 520, "Activation patching",
         "Two runs of an encoder, one above the other, drawn as three rows of boxes, one box a token, "
-        "with a bar for a layer between two rows. Run A reads a man is riding a horse, run B a man "
-        "is riding a bicycle. The first vector that layer 1 reads is copied from A to B. What run B "
-        "then writes is the question.",
+        "with bars for the layers between two rows. The clean run reads a man is riding a horse, the "
+        "corrupted run a man is riding a bicycle. The vector of horse that layer 1 reads is copied "
+        "into the corrupted run. What this run then writes is the question.",
     )  # fmt: skip
     tops, x, step = (12, 288), 222, 76
     for top, name, thing, writes in zip(
-        tops, ("run A", "run B"), ("horse", "bicycle"), ("writes: … monte", "writes: … ?"), strict=True
+        tops, ("clean", "corrupted"), ("horse", "bicycle"), ("writes: … monte", "writes: … ?"), strict=True
     ):  # fmt: skip
         p.text(62, top + 110, name, bold=True)
         for row, label in enumerate(("decoder reads", "layer 1 reads", "layer 0 reads")):
             y = top + 88 * row
             p.text(x - 22, y + 22, label, size=13, anchor="end", italic=True)
             for k, word in enumerate(("a", "man", "is", "riding", "a", thing)):
-                copied = row == 1 and k == 0
-                fill = YELLOW if copied else BLUE if name == "run A" else GREY
-                p.box(x + step * k, y, 70, 44, word, fill, size=14)
+                copied = row == 1 and k == 5
+                fill = YELLOW if copied else BLUE if name == "clean" else GREY
+                p.box(x + step * k, y, 70, 44, "horse" if copied else word, fill, size=14)
             if row:
-                p.box(x, y - 33, 5 * step + 70, 22, f"layer {2 - row}", WHITE, size=13)
-        p.arrow((676, top + 22), (706, top + 22))
+                p.box(
+                    x,
+                    y - 33,
+                    5 * step + 70,
+                    22,
+                    "layer 0" if row == 2 else "layers 1 to 3",
+                    WHITE,
+                    size=13,
+                )
+        p.arrow((692, top + 22), (708, top + 22))
         p.text(712, top + 22, writes, size=13, anchor="start")
-    p.arrow(
-        (x, tops[0] + 110), (x - 12, tops[0] + 110), (x - 12, tops[1] + 110), (x, tops[1] + 110)
-    )
+    p.arrow((672, tops[0] + 110), (683, tops[0] + 110), (683, tops[1] + 110), (672, tops[1] + 110))
     p.text(x, 266, "this one vector is copied; what comes after it computes on", size=13,
            anchor="start", italic=True)  # fmt: skip
     p.text(712, tops[1] + 46, "(alone it wrote: fait)", size=13, anchor="start", italic=True)
