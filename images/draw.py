@@ -1824,8 +1824,8 @@ def stand_ins():
         900, 372, "What stands in for a head",
         "A decoder layer of three parts, with cross-attention lit. It opens into four heads, whose "
         "results are added behind W_O. Head 1 is a dashed hole. Five things can fill it. Silent: "
-        "zeros, the mean of its results, even weights. Speaking of another sentence: another "
-        "sentence's map, another sentence's result.",
+        "zeros, the mean of its results. This sentence, by another map: even weights, another "
+        "sentence's map. Another sentence: that sentence's result.",
     )  # fmt: skip
     p.text(95, 34, "decoder layer", bold=True)
     for y, name, fill in ((70, "feed-forward", BLUE), (156, "cross-attention", YELLOW),
@@ -1842,14 +1842,15 @@ def stand_ins():
     p.text(690, 34, "what stands in for head 1", bold=True)
     rows = (
         ("zeros:  Y = 0", BLUE), ("its mean:  Y = the mean of many Y", BLUE),
-        ("even weights:  A = 1 / S", BLUE), ("another sentence's map:  its A", GREY),
-        ("another sentence's result:  its Y", GREY),
+        ("even weights:  A = 1 / S", GREY), ("another sentence's map:  its A", GREY),
+        ("another sentence's result:  its Y", WHITE),
     )  # fmt: skip
-    for (words, fill), y in zip(rows, (78, 126, 174, 258, 306), strict=True):
-        p.box(545, y, 300, 40, words, fill, size=14)
-    p.text(695, 62, "silent", size=13, italic=True)
-    p.text(695, 242, "speaking of another sentence", size=13, italic=True)
-    p.parts.append(f'<line x1="520" y1="78" x2="520" y2="346" stroke="{LINE}" stroke-width="1.8"/>')
+    for (words, fill), y in zip(rows, (72, 115, 187, 230, 302), strict=True):
+        p.box(545, y, 300, 38, words, fill, size=14)
+    for y, words in ((62, "silent"), (177, "this sentence, by another map"),
+                     (292, "another sentence")):  # fmt: skip
+        p.text(695, y, words, size=13, italic=True)
+    p.parts.append(f'<line x1="520" y1="72" x2="520" y2="340" stroke="{LINE}" stroke-width="1.8"/>')
     p.arrow((520, 157), (449, 157))
     return p.svg()
 
