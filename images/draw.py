@@ -2145,11 +2145,14 @@ PICTURES = {
         window,
     )
 }
-PICTURES |= {f"layer_{part}": functools.partial(layer_lit, part) for part in LAYER_PARTS}
-PICTURES |= {f"decoding_{part}": functools.partial(decoding_lit, part) for part in DECODING_PARTS}
-PICTURES |= {f"compare_{part}": functools.partial(compare_lit, part) for part in COMPARE_PARTS}
-PICTURES |= {f"reading_{part}": functools.partial(reading_lit, part) for part in READING_PARTS}
-PICTURES |= {f"decision_{part}": functools.partial(decision, part) for part in DECISION_PARTS}
+for of, draw, parts in (
+    ("layer", layer_lit, LAYER_PARTS),
+    ("decoding", decoding_lit, DECODING_PARTS),
+    ("compare", compare_lit, COMPARE_PARTS),
+    ("reading", reading_lit, READING_PARTS),
+    ("decision", decision, DECISION_PARTS),
+):
+    PICTURES |= {f"{of}_{part}": functools.partial(draw, part) for part in parts}
 
 
 def main():

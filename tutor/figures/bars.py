@@ -87,29 +87,26 @@ def next_tokens(panels, caption, alt, varies=None):
 
 
 def intervals(
-    found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", pad=0.1, limits=None
+    found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", limits=None
 ):
     """Dots with intervals; found: a dict from name to (value, low, high).
 
-    The value is written behind the line's end, in the format `number`, after `pad` units, and in
-    front of it if all of the line lies below 0. limits: of the x axis; without them it holds 0,
-    which is marked.
+    The value is written behind the line's end, in the format `number`, and in front of it if all of
+    the line lies below 0. limits: of the x axis; without them it holds 0, which is marked.
     """
     figure, ax = plt.subplots(figsize=(6.4, 0.42 * len(found) + 1.1), layout="constrained")
     for i, (value, low, high) in enumerate(found.values()):
         ax.plot([low, high], [i, i], color=COLOURS[0], linewidth=3)
         ax.plot(value, i, "o", color=COLOURS[0], markersize=8)
-        if high < 0 and limits is None:  # to the left, so that the line at 0 crosses no number
-            ax.text(low - pad, i, number.format(value), va="center", ha="right", fontsize=9)
-            ax.update_datalim([(low - 5 * pad, i)])
-        else:
-            ax.text(high + pad, i, number.format(value), va="center", fontsize=9)
+        left = high < 0 and limits is None  # so that the line at 0 crosses no number
+        ax.annotate(number.format(value), (low if left else high, i), (-6 if left else 6, 0),
+                    textcoords="offset points", ha="right" if left else "left", va="center",
+                    fontsize=9)  # fmt: skip
     if limits is None:
         ax.axvline(0, color="black", linestyle=":")
-    ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label, xlim=limits)
-    if len(found) == 2:  # else the lower one touches the axis
-        ax.set_ylim(-0.5, 1.5)
-    ax.invert_yaxis()
+        ax.margins(x=0.13)  # room for the numbers
+    ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label, xlim=limits,
+           ylim=(len(found) - 0.5, -0.5))  # fmt: skip
     despine(ax=ax)
     show(figure, caption, alt)
 

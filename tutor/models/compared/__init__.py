@@ -6,7 +6,8 @@ its metadata name. `python -m course.making.compared` counts anew, in a minute, 
 ships.
 
 `trainings.json` says how three small translators, trained by one recipe from three seeds, differ on
-1,000 and on 10,000 captions of the built-in grammar. With `trainings` the same command makes it.
+1,000 captions of the built-in grammar and on 9,000 others. With `trainings` the same command makes
+it.
 """
 
 import json
