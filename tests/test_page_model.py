@@ -11,6 +11,7 @@ from functools import partial
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from unicodedata import category
 
 import lab
 import pytest
@@ -117,9 +118,23 @@ def test_weights_that_do_not_come_are_told_and_asked_for_again(page):
 KNOWN = st.characters(exclude_categories=["Cn", "Cs"])
 
 
+CASES = "async (letters) => letters.map((a) => a.toUpperCase() + a.toLowerCase())"
+
+
+@pytest.fixture(scope="module")
+def newer(page):
+    """A table that drops the letters whose other case is younger than this Python's Unicode."""
+    letters = [a for a in map(chr, range(sys.maxunicode + 1)) if category(a) not in ("Cn", "Cs")]
+    there = page.page.evaluate(CASES, letters)
+    other = {a: b for a, b in zip(letters, there, strict=True) if a.upper() + a.lower() != b}
+    assert all("Cn" in map(category, cases) for cases in other.values()), other
+    return str.maketrans("", "", "".join(other))
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(KNOWN, max_size=30), min_size=1, max_size=8))
-def test_any_text_becomes_the_same_ids(page, translator, texts):
+def test_any_text_becomes_the_same_ids(page, translator, newer, texts):
+    texts = [text.translate(newer) for text in texts]
     assert page.ask("encode", texts) == translator.encode(texts)
 
 
@@ -145,12 +160,13 @@ def through_the_door(text):
     return [plain, as_sentence(plain), as_typed(plain, plain), as_typed(plain, "Un été à la TV.")]
 
 
-def test_ten_thousand_texts_come_in_by_the_same_door(page):
+def test_ten_thousand_texts_come_in_by_the_same_door(page, newer):
     texts = []
 
     @settings(max_examples=10_000, phases=[Phase.generate], database=None)
     @given(st.lists(LETTERS, max_size=12).map("".join))  # st.text would draw odd ones no oftener
     def draw(text):
+        text = text.translate(newer)
         texts.append(text.upper() if len(texts) % 3 == 0 else text)
 
     draw()
