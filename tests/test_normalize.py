@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 from tutor.commands.common import read_pairs
 from tutor.models import load_pretrained
 from tutor.models.small import load_small
-from tutor.text.normalize import APOSTROPHES, INVISIBLE, QUOTES, as_sentence, as_typed, normalize
+from tutor.text.normalize import (
+    APOSTROPHES,
+    INVISIBLE,
+    QUOTES,
+    as_sentence,
+    as_typed,
+    mend_slips,
+    normalize,
+)
 from tutor.translator import Translator
 from tutor.views.base import asked
 
@@ -67,6 +75,55 @@ def test_a_sentence_is_read_as_it_is(text):
 def test_what_is_typed_in_a_hurry_is_read_as_a_sentence(typed, read, answer):
     assert as_sentence(typed) == read
     assert as_typed(typed, "Le TGV.") == answer
+
+
+RANKS = {"the": 0, "dog": 1, "a": 2, "form": 3, "farm": 4, "from": 5, "hat": 6}
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("hte dgo", "the dog"),  # exchanged
+        ("Te do.", "The dog."),  # left out; a capital stays
+        ("frm", "form"),  # of two that are possible the one of lower rank
+        ("from a hat", "from a hat"),  # known
+        ("rome", "rome"),  # two slips away
+        ("TE DG", "TE DG"),  # abbreviations
+        ("dgo's été-dgo dgo1 dgoé", "dgo's été-dog dgo1 dgoé"),  # no word that stands alone
+        ("t" + "h" * 40, "t" + "h" * 40),
+    ],
+)
+def test_a_word_that_nobody_knows_is_read_as_one_a_slip_away(typed, read):
+    assert mend_slips(typed, RANKS) == read
+
+
+@settings(max_examples=300)
+@given(st.text("abc", min_size=3, max_size=9), st.data())
+def test_each_slip_is_found_again(word, data):
+    at = data.draw(st.integers(0, len(word) - 2))
+    swapped = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    for slip in (swapped, word[:at] + word[at + 1 :]):
+        assert mend_slips(slip, {word: 0}) == word
+
+
+def test_a_slip_is_mended_for_the_translator_and_in_its_record(translator, tmp_path):
+    caption, typed = "A dog is running.", "a dgo is rnning"
+    knows = Translator(
+        translator.model, translator.tokenizer, True, words=caption.lower()[:-1].split()
+    )
+    knows.save(tmp_path / "model")
+    loaded = Translator.load(tmp_path / "model")
+    assert loaded.words == knows.words
+    assert loaded.encode([typed]) == translator.encode([caption]) != translator.encode([typed])
+    assert loaded.record(typed).source == translator.record(caption).source
+
+
+@pytest.mark.parametrize("lines", ["dog\nDog\n", "dog\n\ncat\n", "été\n", "a" * 2_000_001])
+def test_a_damaged_list_of_words_is_refused(translator, tmp_path, lines):
+    translator.save(tmp_path / "model")
+    (tmp_path / "model" / "words.txt").write_text(lines, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"words\.txt (holds|has more)"):
+        Translator.load(tmp_path / "model")
 
 
 def test_variants_of_a_caption_are_translated_to_the_letter():

@@ -18,7 +18,7 @@ from tutor.decoding import (
 )
 from tutor.record import Recording, record_attention, shares_of_length, value_lengths
 from tutor.text.batches import pad
-from tutor.text.normalize import as_sentence, as_typed, normalize
+from tutor.text.normalize import as_sentence, as_typed, mend_slips, normalize
 from tutor.text.tokenizer import EOS
 from tutor.training.checkpoint import (
     MANNER,
@@ -48,16 +48,19 @@ class Translator:
     sentences: whether it was trained on written sentences, so that texts in capitals, in small
     letters or without a final stop are read as such, and translated in their own manner
     (`tutor.text.normalize.as_sentence`).
+    words: words that it knows, the most frequent first; what is none of them, but one slip of the
+    keys away from one, is read as that word (`tutor.text.normalize.mend_slips`).
     doubted_above: the strangeness above which a translation is doubted; None: none ever is.
     Raises ValueError if the tokenizer's size is not the model's vocab_size.
     """
 
-    def __init__(self, model, tokenizer, sentences=False, doubted_above=None):
+    def __init__(self, model, tokenizer, sentences=False, doubted_above=None, words=()):
         check_sizes_agree(model.config, tokenizer, "the tokenizer")
         self.model = model
         self.tokenizer = tokenizer
         self.sentences = sentences
         self.doubted_above = doubted_above
+        self.words = {word: rank for rank, word in enumerate(words)}
 
     def translate(self, texts, beams=1, alpha=ALPHA, n_best=1):
         """Translate a list of str; returns a list of str in the same order.
@@ -186,7 +189,7 @@ class Translator:
         Cut, with a warning, to what the model can read.
         """
         texts = list(map(normalize, texts))
-        ids = self.tokenizer.encode(list(map(as_sentence, texts)) if self.sentences else texts)
+        ids = self.tokenizer.encode(list(map(self.read, texts)))
         longest = self.model.config.max_len - 1  # EOS takes a place, too
         if cut := [i for i, each in enumerate(ids) if texts[i] and len(each) > longest]:
             warnings.warn(
@@ -195,6 +198,11 @@ class Translator:
                 stacklevel=3,
             )
         return [each[:longest] + [EOS] for each in ids]
+
+    def read(self, text):
+        """A normalized text as the model reads it."""
+        text = as_sentence(text) if self.sentences else text
+        return mend_slips(text, self.words) if self.words else text
 
     def decode(self, text, ids):
         """The translation of `text` that these ids are, in the manner of `text`."""

@@ -96,7 +96,8 @@ def load_together(folders):
     if not others:
         return translators[0]
     together = Ensemble([each.model for each in translators])
-    return Translator(together, tokenizer, all(each.sentences for each in translators))
+    sentences = all(each.sentences for each in translators)
+    return Translator(together, tokenizer, sentences, words=translators[0].words)
 
 
 def load_card(folder):

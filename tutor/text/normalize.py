@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from string import ascii_lowercase
 
 # By code point and not by category, as the page's JavaScript (normalize.js) has the same lists.
 # Zero-width space, marks of direction, word joiner, soft hyphen, byte order mark. The joiners
@@ -13,6 +14,10 @@ QUOTES = "\u201c\u201d\u201e\u201f"
 PLAIN = str.maketrans(
     dict.fromkeys(INVISIBLE) | dict.fromkeys(APOSTROPHES, "'") | dict.fromkeys(QUOTES, '"')
 )
+
+# A word of 2 to 30 small letters a to z, the first perhaps a capital, that stands alone.
+BESIDE = "[A-Za-z0-9'\\x80-\U0010ffff]"
+WORD = re.compile(f"(?<!{BESIDE})[A-Za-z][a-z]{{1,29}}(?!{BESIDE})")
 
 
 def normalize(text: str) -> str:
@@ -50,6 +55,31 @@ def as_typed(text: str, translation: str) -> str:
     if text[:1].islower():
         translation = translation[:1].lower() + translation[1:]
     return translation
+
+
+def mend_slips(text: str, words: dict[str, int]) -> str:
+    """A text with each word that `words` lacks as one of them from which a slip leads to it.
+
+    A slip exchanges two neighbouring letters or leaves one out. words: small words with their
+    ranks; where several are possible, the one of lowest rank is taken (P. Norvig, *How to Write a
+    Spelling Corrector*, 2007).
+    """
+
+    def mend(match):
+        typed = match[0].lower()
+        if typed in words:
+            return match[0]
+        found = min(words.keys() & one_slip_before(typed), key=words.get, default=typed)
+        return found.capitalize() if match[0][0].isupper() else found
+
+    return WORD.sub(mend, text)
+
+
+def one_slip_before(word):
+    """All that a word may have been before two of its letters changed places or one was lost."""
+    cuts = [(word[:i], word[i:]) for i in range(len(word) + 1)]
+    swapped = {a + b[1] + b[0] + b[2:] for a, b in cuts if len(b) > 1}
+    return swapped | {a + letter + b for a, b in cuts for letter in ascii_lowercase}
 
 
 def is_shouted(text):

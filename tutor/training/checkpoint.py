@@ -3,6 +3,7 @@
 model.safetensors   the weights: names, shapes and numbers, nothing that could run
 config.json         the fields of TransformerConfig and the version of this format
 tokenizer.json      the format of the `tokenizers` library
+words.txt           optional: words that are known, one a line, the most frequent first
 card.md             optional: what the model is, in words
 training.json       optional: how it was trained
 history.csv         optional: loss and target tokens of every step of the training
@@ -12,6 +13,7 @@ import errno
 import json
 import math
 import os
+import re
 import tempfile
 from contextlib import contextmanager
 from dataclasses import asdict, fields
@@ -28,14 +30,16 @@ from tutor.text.tokenizer import SPECIAL, Tokenizer
 from tutor.transformer import Transformer, TransformerConfig
 
 FORMAT_VERSION = 1
-MANNER = ("sentences", "doubted_above")  # how a Translator reads texts
-WEIGHTS, CONFIG, TOKENIZER, CARD, TRAINING, HISTORY = FILES = (
-    "model.safetensors", "config.json", "tokenizer.json", "card.md", "training.json", "history.csv",
+MANNER = ("sentences", "doubted_above", "words")  # how a Translator reads texts
+WEIGHTS, CONFIG, TOKENIZER, WORDS, CARD, TRAINING, HISTORY = FILES = (
+    "model.safetensors", "config.json", "tokenizer.json", "words.txt", "card.md", "training.json",
+    "history.csv",
 )  # fmt: skip
 DTYPES = {torch.float32: "F32", torch.float16: "F16"}
 # What files of strangers may ask for at most: none may fill the memory before it is refused.
 POSITIONS = 2**24  # numbers in the table of positions, max_len times d_model
 MAX_CONFIG = 100_000  # bytes of a config.json
+MAX_WORDS = 2_000_000  # bytes of a words.txt
 MAX_TOKENIZER = 8_000_000  # bytes of a tokenizer.json
 NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", None)}
 
@@ -62,6 +66,8 @@ def save_model(
         (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
         about = {"format_version": FORMAT_VERSION}
         about |= {name: value for name, value in (manner or {}).items() if value}
+        if words := about.pop("words", ()):
+            write_words(new, words)
         write_json(new / CONFIG, about | asdict(model.config))
         tokenizer.save(new / TOKENIZER)
         if card is not None:
@@ -394,7 +400,27 @@ def read_manner(folder):
         raise ValueError(
             f"{folder}/{CONFIG} has doubted_above {brief(repr(above))}: it must be a number."
         )
-    return {"sentences": values.get("sentences") is True, "doubted_above": above}
+    words = read_words(folder)
+    return {"sentences": values.get("sentences") is True, "doubted_above": above, "words": words}
+
+
+def write_words(folder, words):
+    """Write words, the most frequent first, into a model folder's words.txt."""
+    text = "".join(f"{word}\n" for word in words)
+    Path(folder, WORDS).write_text(text, encoding="utf-8", newline="\n")
+
+
+def read_words(folder):
+    """The words of a model folder's words.txt, a list of str; empty where there is none."""
+    path = Path(folder).expanduser() / WORDS
+    if not path.is_file():
+        return []
+    if path.stat().st_size > MAX_WORDS:
+        raise ValueError(f"{path} has more than {MAX_WORDS:,} bytes: it is no list of words.")
+    words = path.read_bytes().decode("ascii", "replace").splitlines()
+    if odd := [word for word in words if not re.fullmatch("[a-z]+", word)]:
+        raise ValueError(f"{path} holds {brief(repr(odd[0]))}: each line must be a word of a to z.")
+    return words
 
 
 def check_sizes_agree(config, tokenizer, where):

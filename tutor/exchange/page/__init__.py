@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 
 from tutor.models import PRETRAINED
-from tutor.training.checkpoint import CONFIG, TOKENIZER, WEIGHTS
+from tutor.training.checkpoint import CONFIG, TOKENIZER, WEIGHTS, read_words
 
 BUNDLES = Path(__file__).with_name("bundles")
 
@@ -41,6 +41,7 @@ def weights(folder=PRETRAINED):
     parts = {
         "config": json.loads((folder / CONFIG).read_text(encoding="utf-8")),
         "tokenizer": json.loads((folder / TOKENIZER).read_text(encoding="utf-8")),
+        "words": list(read_words(folder)),
         "weights": base64.b64encode(packed).decode("ascii"),
     }
     return f"globalThis.tutorWeights = {json.dumps(parts, separators=(',', ':'))};\n"

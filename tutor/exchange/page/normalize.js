@@ -34,6 +34,30 @@ export function asTyped(text, translation) {
   return /\p{Lowercase}/u.test(first) ? changeFirst(typed, "toLowerCase") : typed;
 }
 
+const BESIDE = "[A-Za-z0-9'\\u{80}-\\u{10ffff}]";
+const WORD = new RegExp(`(?<!${BESIDE})[A-Za-z][a-z]{1,29}(?!${BESIDE})`, "gu");
+
+/** A text with each word that `words` (a Map from words to ranks) lacks as one a slip away. */
+export function mendSlips(text, words) {
+  return text.replace(WORD, (match) => {
+    const typed = match.toLowerCase();
+    if (words.has(typed)) return match;
+    let found = typed;
+    for (const word of oneSlipBefore(typed))
+      if (words.has(word) && !(words.get(found) < words.get(word))) found = word;
+    return match[0] === typed[0] ? found : changeFirst(found, "toUpperCase");
+  });
+}
+
+/** All that a word may have been before two of its letters changed places or one was lost. */
+function* oneSlipBefore(word) {
+  for (let i = 0; i <= word.length; i++) {
+    const [before, after] = [word.slice(0, i), word.slice(i)];
+    if (after.length > 1) yield before + after[1] + after[0] + after.slice(2);
+    for (const letter of "abcdefghijklmnopqrstuvwxyz") yield before + letter + after;
+  }
+}
+
 const changeFirst = (text, how) => {
   const [first = "", ...rest] = text;
   return first[how]() + rest.join("");

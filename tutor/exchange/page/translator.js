@@ -1,6 +1,6 @@
 // Text in, text out: a model and its tokenizer together.
 import { ALPHA, beamSearch, greedy } from "./decoding.js";
-import { asSentence, asTyped, normalize } from "./normalize.js";
+import { asSentence, asTyped, mendSlips, normalize } from "./normalize.js";
 import { readSafetensors } from "./safetensors.js";
 import { EOS, Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
@@ -11,10 +11,12 @@ const quoted = (text) => {
 };
 
 export class Translator {
-  /** config, tokenizer: what the JSON files of a model folder hold; weights: an ArrayBuffer. */
-  constructor({ config, tokenizer, weights }) {
+  /** config, tokenizer: what the JSON files of a model folder hold; words: those of its words.txt;
+   * weights: an ArrayBuffer. */
+  constructor({ config, tokenizer, words, weights }) {
     this.tensors = readSafetensors(weights);
     this.sentences = config.sentences === true;
+    this.words = words.length ? new Map(words.map((word, rank) => [word, rank])) : null;
     this.doubted_above = config.doubted_above ?? null;
     this.model = new Transformer(config, this.tensors);
     this.tokenizer = new Tokenizer(tokenizer);
@@ -28,8 +30,7 @@ export class Translator {
   encode(texts) {
     const longest = this.model.config.max_len - 1; // EOS takes a place, too
     texts = texts.map(normalize);
-    const read = this.sentences ? texts.map(asSentence) : texts;
-    const all = read.map((text) => this.tokenizer.encode(text));
+    const all = texts.map((text) => this.tokenizer.encode(this.read(text)));
     const cut = texts.filter((text, i) => text && all[i].length > longest);
     const warnings = cut
       .slice(0, 1)
@@ -39,6 +40,12 @@ export class Translator {
           `model reads and were cut there; the first begins ${quoted(first)}.`,
       );
     return { ids: all.map((ids) => [...ids.slice(0, longest), EOS]), warnings };
+  }
+
+  /** A normalized text as the model reads it. */
+  read(text) {
+    const read = this.sentences ? asSentence(text) : text;
+    return this.words ? mendSlips(read, this.words) : read;
   }
 
   /** The translation of `text` that these ids are, in the manner of `text`. */
