@@ -204,11 +204,12 @@ def test_a_line_stays_a_line_whatever_the_model_writes(toy, monkeypatch, capsys)
     assert capsys.readouterr().out == "a b  c\na b  c\n"
 
 
-def test_lines_to_doubt_are_named(monkeypatch, capsys):
-    text = b"A dog is running on the beach.\n\nThe parliament rejected the amendment.\n"
+def test_lines_with_a_slip_and_lines_to_doubt_are_named(monkeypatch, capsys):
+    text = b"A dgo is running on the beach.\n\nThe parliament rejected the amendment.\n"
     assert run_here(["translate"], monkeypatch, text) == 0
-    [told] = capsys.readouterr().err.splitlines()
-    assert told == f"tutor: line 3: {DOUBT}"
+    slip, doubt = capsys.readouterr().err.splitlines()
+    assert slip == "tutor: line 1: Read as: A dog is running on the beach."
+    assert doubt == f"tutor: line 3: {DOUBT}"
 
 
 def test_text_that_is_not_utf8_is_refused(toy, monkeypatch, capsys):

@@ -74,7 +74,8 @@ def test_few_captions_are_doubted(translator):
 def test_views_say_it_and_take_it_back(translator):
     attention = AttentionView(translator.record(CAPTION), run=translator.record)
     assert attention.message == ""
-    for text, message in ((OTHER, DOUBT), (CAPTION, "")):
+    slip = CAPTION.replace("dogs", "dgos")
+    for text, message in ((OTHER, DOUBT), (CAPTION, ""), (slip, f"Read as: {CAPTION}")):
         attention.ask(text)
         assert attention.message == message
         assert JourneyView(translator, text).facts["message"] == message

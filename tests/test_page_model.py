@@ -252,8 +252,17 @@ def test_a_record_is_what_python_records(page, translator):
 @pytest.mark.parametrize("text", [TEXT, "Hello, how are you?", "Dzień dobry, jak się pan miewa?"])
 def test_a_page_doubts_what_python_doubts(page, translator, text):
     [wanted] = translator.translations([text])
-    assert page.ask("begin", text)["message"] == (DOUBT if wanted.doubted else "")
+    told = f"{translator.slip(text)} {DOUBT if wanted.doubted else ''}".strip()
+    assert page.ask("begin", text)["message"] == told
     assert wanted.doubted == (text != TEXT)
+
+
+def test_a_page_tells_what_it_read_otherwise(page, translator):
+    slip = TEXT.replace("beach", "baech")
+    assert page.ask("begin", slip)["message"] == translator.slip(slip) == f"Read as: {TEXT}"
+    found, plain = (page.ask("search", text, SEARCHES[0]) for text in (slip, TEXT))
+    assert found["facts"]["steps"] == plain["facts"]["steps"]
+    assert (found["message"], plain["message"]) == (f"Read as: {TEXT}", "")
 
 
 def test_a_search_is_drawn_as_python_draws_it(page, translator, captions):

@@ -142,7 +142,7 @@ class Translator:
         [text] = check_texts([text])
         if not normalize(text):
             raise ValueError("There is nothing to translate: give a text with a word in it.")
-        [source] = self.encode([text])
+        source = self.encode_typed(text)
         rows = {"decoder": [], "cross": []}
 
         def choose(Z):
@@ -189,7 +189,7 @@ class Translator:
         Cut, with a warning, to what the model can read.
         """
         texts = list(map(normalize, texts))
-        ids = self.tokenizer.encode(list(map(self.read, texts)))
+        ids = self.tokenizer.encode([self.mended(self.as_written(text)) for text in texts])
         longest = self.model.config.max_len - 1  # EOS takes a place, too
         if cut := [i for i, each in enumerate(ids) if texts[i] and len(each) > longest]:
             warnings.warn(
@@ -199,10 +199,23 @@ class Translator:
             )
         return [each[:longest] + [EOS] for each in ids]
 
-    def read(self, text):
-        """A normalized text as the model reads it."""
-        text = as_sentence(text) if self.sentences else text
+    def as_written(self, text):
+        return as_sentence(text) if self.sentences else text
+
+    def mended(self, text):
         return mend_slips(text, self.words) if self.words else text
+
+    def encode_typed(self, text):
+        """Ids of one text that a person typed: as `encode`, with a warning if a slip was mended."""
+        if slip := self.slip(text):
+            warnings.warn(slip, stacklevel=3)
+        return self.encode([text])[0]
+
+    def slip(self, text):
+        """What to tell who typed `text` if a word is read as another one; else ""."""
+        written = self.as_written(normalize(text))
+        read = self.mended(written)
+        return f"Read as: {read}" if read != written else ""
 
     def decode(self, text, ids):
         """The translation of `text` that these ids are, in the manner of `text`."""

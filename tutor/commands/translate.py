@@ -25,6 +25,9 @@ def run_translate(args):
                 # A model may write a line end; a line must stay a line.
                 print(translation.text.replace("\r", " ").replace("\n", " "))
             sys.stdout.flush()
+            for count, text in enumerate(chunk, done + 1):
+                if slip := translator.slip(text):
+                    say(f"line {count}: {slip}")
             if strange := [str(n) for n, each in enumerate(written, done + 1) if each.doubted]:
                 say(f"line {', '.join(strange)}: {DOUBT}")
             done += len(chunk)

@@ -77,7 +77,7 @@ class BeamView(View):
 
         def run(text):
             history = []
-            source_ids = torch.tensor(translator.encode([text]))  # (1, S)
+            source_ids = torch.tensor([translator.encode_typed(text)])  # (1, S)
             beam_search(translator.model, source_ids, beams, alpha, history=history)
             return _tree(history, translator.tokenizer.readable, alpha)
 

@@ -104,7 +104,7 @@ class JourneyView(View):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", UserWarning)
-            [source] = self.translator.encode([text])
+            source = self.translator.encode_typed(text)
         messages = [str(warning.message) for warning in caught]
         shown = self.facts or {"source_ids": None}  # nothing yet
         draft = shown["target_ids"] if shown["source_ids"] == source else []

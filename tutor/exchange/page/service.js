@@ -45,9 +45,9 @@ export class Service {
   search(text, { beams, alpha }) {
     this.checkText(text);
     const { model, tokenizer } = this.translator;
-    const { ids, warnings } = this.translator.encode([text]);
+    const { ids, warnings } = this.translator.encodeTyped(text);
     const history = [];
-    beamSearch(model, ids[0], { beams, alpha, history });
+    beamSearch(model, ids, { beams, alpha, history });
     const tree = treeOf(history, (ids) => tokenizer.readable(ids), alpha);
     const facts = { source: text, ...tree };
     return { facts, step: tree.steps.length - 1, message: warnings.join(" ") };

@@ -65,8 +65,7 @@ export class Trace {
     const { config } = translator.model;
     scales = Object.fromEntries(Object.entries(scales).filter(([, factor]) => factor !== 1));
     this.model = new Transformer(config, scaleTensors(tensors, config, scales));
-    const { ids, warnings } = translator.encode([text]);
-    const [source] = ids;
+    const { ids: source, warnings } = translator.encodeTyped(text);
     const { target, score } = this.write(source, written);
     const read = [BOS, ...target.slice(0, -1)];
     this.run(source, read);

@@ -30,7 +30,7 @@ export class Translator {
   encode(texts) {
     const longest = this.model.config.max_len - 1; // EOS takes a place, too
     texts = texts.map(normalize);
-    const all = texts.map((text) => this.tokenizer.encode(this.read(text)));
+    const all = texts.map((text) => this.tokenizer.encode(this.mended(this.asWritten(text))));
     const cut = texts.filter((text, i) => text && all[i].length > longest);
     const warnings = cut
       .slice(0, 1)
@@ -42,10 +42,23 @@ export class Translator {
     return { ids: all.map((ids) => [...ids.slice(0, longest), EOS]), warnings };
   }
 
-  /** A normalized text as the model reads it. */
-  read(text) {
-    const read = this.sentences ? asSentence(text) : text;
-    return this.words ? mendSlips(read, this.words) : read;
+  asWritten(text) {
+    return this.sentences ? asSentence(text) : text;
+  }
+
+  mended(text) {
+    return this.words ? mendSlips(text, this.words) : text;
+  }
+
+  /** Ids of one text that a person typed: {ids, warnings}, which tell of a slip that was mended. */
+  encodeTyped(text) {
+    const { ids, warnings } = this.encode([text]);
+    const written = this.asWritten(normalize(text));
+    const read = this.mended(written);
+    return {
+      ids: ids[0],
+      warnings: [...(read === written ? [] : [`Read as: ${read}`]), ...warnings],
+    };
   }
 
   /** The translation of `text` that these ids are, in the manner of `text`. */
