@@ -39,8 +39,8 @@ ZERO = {
     "mutation_idle": "programs under Equivalent that are no mutants, or do not pass",
     "no_section": "sections that the chapter's page does not have, letter by letter",
 }
-COUNTS = ("exercises", "wrong_answers", "alternatives", "mutants", "generic", "coincidences")
-COUNTS += ("mutations", "mutation_equivalent", *ZERO)
+AUDITED = ("exercises", "wrong_answers", "alternatives", "mutants", "generic", "coincidences")
+AUDITED += ("mutations", "mutation_equivalent", *ZERO)
 ONE_IN = 15  # of the wrong answers may be told no more than numbers
 ONE_MUTANT_IN = 20  # may be equivalent, over the whole bank
 
@@ -182,7 +182,7 @@ def audit(chosen, say=print, messages=False):
 
     messages: also say what each wrong answer is told.
     """
-    counts = dict.fromkeys(COUNTS, 0)
+    counts = dict.fromkeys(AUDITED, 0)
     slowest = (0.0, "")
     for exercise in chosen:
         counts["exercises"] += 1

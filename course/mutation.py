@@ -18,8 +18,8 @@ MOST = 30  # edits tried of an exercise, besides its arguments ignored
 SWAPS = "Lt LtE, Gt GtE, Eq NotEq, Is IsNot, In NotIn, Add Sub, Mult Div, BitOr BitAnd, And Or"
 SWAPS += ", FloorDiv Mod"
 SYMMETRIC = {"min", "max", "minimum", "maximum", "transpose", "equal", "allclose", "isclose"}
-PAIRS = [[getattr(ast, name) for name in pair.split()] for pair in SWAPS.split(", ")]
-NEIGHBOUR = {one: other for pair in PAIRS for one, other in (pair, pair[::-1])}
+OPPOSITES = [[getattr(ast, name) for name in pair.split()] for pair in SWAPS.split(", ")]
+NEIGHBOUR = {one: other for pair in OPPOSITES for one, other in (pair, pair[::-1])}
 FROZEN = "{0} = globals().setdefault('first {0}', {0})"
 ZEROED = "{0} = torch.zeros_like({0}) if isinstance({0}, torch.Tensor) else type({0})()"
 

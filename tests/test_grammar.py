@@ -625,7 +625,7 @@ def test_english_adjectives_are_in_order():
 
 
 def test_animals_own_nothing():
-    people = {form for noun in lexicon.NOUNS.values() if noun.kind in lexicon.KINDS["people"]
+    people = {form for noun in lexicon.NOUNS.values() if noun.kind in lexicon.NOUN_GROUPS["people"]
               for form in (noun.english, noun.english_plural)}  # fmt: skip
     owners = Counter(
         bool(people.intersection(pair.english_words))

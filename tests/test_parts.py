@@ -3,7 +3,7 @@
 import pytest
 
 from course.making.parts import defined_by_the_page
-from tutor.models.parts import CHANGES, EVERY, SEEDS, STEPS, WHOLE, load
+from tutor.models.parts import CHANGES, EVERY, SEEDS, UPDATES, WHOLE, load
 
 CURVES = load("curves")
 
@@ -20,7 +20,7 @@ def test_each_change_has_a_curve_for_each_seed():
     for part, runs in CURVES.items():
         for curves in runs.values():
             assert len(curves) == len(SEEDS)
-            assert {len(curve) for curve in curves} == {STEPS[part] // EVERY}
+            assert {len(curve) for curve in curves} == {UPDATES[part] // EVERY}
             assert all(0 <= share <= 1 for curve in curves for share in curve)
 
 

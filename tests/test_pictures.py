@@ -291,10 +291,10 @@ def test_nbval_compares_the_pictures_of_a_notebook(tmp_path):
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "page.md").write_text(PAGE, encoding="utf-8")
     good = build(tmp_path / "page.md", tmp_path)
-    [drawn] = pictures.DRAWN.findall(figures.img(curves(), ""))
+    [drawn] = pictures.SVG.findall(figures.img(curves(), ""))
     for name, old, new in (
         ("good", "", ""),
-        ("bad", pictures.DRAWN, f'src="data:image/svg+xml;base64,{drawn}"'),
+        ("bad", pictures.SVG, f'src="data:image/svg+xml;base64,{drawn}"'),
         ("told", "A curve that bends", "A curve"),
     ):
         page = json.loads(good)

@@ -30,7 +30,7 @@ from tutor.views.base import STATE
 
 OUTPUT_KINDS = ("image/png", "image/jpeg")  # what nbval skips
 # What `tutor.figures.img` writes; tests/nbval_sanitize.cfg hides the same from nbval.
-DRAWN = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
+SVG = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
 WITHIN = re.compile(r'href="data:image/png;base64,([^"]+)"')
 DRAWN_WITH = "3.11."  # matplotlib; other releases lay out text, ticks and margins otherwise
 
@@ -63,7 +63,7 @@ def bare(outputs):
         data = output.get("data", {})
         for kind in (*OUTPUT_KINDS, STATE, "text/html"):
             if kind in data:
-                data[kind] = DRAWN.sub("", data[kind]) if kind == "text/html" else ""
+                data[kind] = SVG.sub("", data[kind]) if kind == "text/html" else ""
     return outputs
 
 
@@ -99,7 +99,7 @@ def pictures(outputs):
             if kind in OUTPUT_KINDS:
                 found.append((about, base64.b64decode(data)))
             elif kind == "text/html":
-                for svg in DRAWN.findall(data):
+                for svg in SVG.findall(data):
                     pngs = WITHIN.findall(base64.b64decode(svg).decode())
                     found += [(about, base64.b64decode(png)) for png in pngs]
     return found

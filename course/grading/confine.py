@@ -20,7 +20,7 @@ PROGRAMS = (
     *("os.spawn", "os.startfile", "pty.spawn", "os.kill", "os.killpg"),
 )
 NETWORK = ("socket.connect", "socket.bind", "socket.sendto", "socket.sendmsg")
-CHANGES = (  # events whose arguments begin with one or two paths
+PATH_EVENTS = (  # events whose arguments begin with one or two paths
     *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate"),
     *("os.chmod", "os.chown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr"),
     "sqlite3.connect",
@@ -78,7 +78,7 @@ def confine(folders, closed=(), alone=True, own=(), memory=MEMORY_BYTES):
             writes = any(c in (mode or "") for c in "wax+") or (flags or 0) & WRITES
             if not within(path, folders) and (writes or within(path, closed)):
                 refuse(f"{'write' if writes else 'read'} {decode(path)}")
-        elif event in CHANGES:
+        elif event in PATH_EVENTS:
             paths = [p for p in arguments[:2] if isinstance(p, str | bytes | os.PathLike)]
             if not all(within(p, folders) for p in paths):
                 refuse("change files outside its own folder")

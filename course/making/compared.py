@@ -21,7 +21,7 @@ from tutor.text.grammar import generate_pairs
 from tutor.text.multi30k import load_multi30k
 from tutor.training.checkpoint import WEIGHTS
 
-SPLITS = range(10)  # test splits of 1,000 captions each
+TEST_SEEDS = range(10)  # test splits of 1,000 captions each
 
 
 def count_searches():
@@ -43,7 +43,7 @@ def count_searches():
 def count_trainings():
     """Counts of each small translator on all splits: a dict from seed to (10,000, 10)."""
     found = {seed: [] for seed in SEEDS}
-    for split in SPLITS:
+    for split in TEST_SEEDS:
         pairs = generate_pairs("test", 1000, seed=split)
         english, french = [pair.english for pair in pairs], [pair.french for pair in pairs]
         for seed in SEEDS:

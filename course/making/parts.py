@@ -14,9 +14,9 @@ import jupytext
 import torch
 
 from course.build.notebooks import NOTEBOOKS
-from tutor.models.parts import CHANGES, FOLDER, SEEDS, STEPS, WHOLE
+from tutor.models.parts import CHANGES, FOLDER, SEEDS, UPDATES, WHOLE
 
-KINDS = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
+DEFINITIONS = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
 CONSTANTS = {"vocabulary", "AND", "LOOKS"}
 
 
@@ -37,7 +37,7 @@ def wanted(node):
     if isinstance(node, ast.Assign):
         targets = ast.walk(node.targets[0])
         return any(isinstance(name, ast.Name) and name.id in CONSTANTS for name in targets)
-    return isinstance(node, KINDS)
+    return isinstance(node, DEFINITIONS)
 
 
 def write(results):
@@ -63,7 +63,7 @@ def main():
                 runs = curves.setdefault(part, {}).setdefault(name, [])
                 if len(runs) > seed and (name != WHOLE or len(looks) > seed):
                     continue
-                reader, curve = page["learn"](seed, STEPS[part], **settings)
+                reader, curve = page["learn"](seed, UPDATES[part], **settings)
                 runs[seed:] = [[round(share, 2) for share in curve]]
                 if name == WHOLE:
                     shares = (page["right_without"](x, reader, seed) for x in page["LOOKS"])

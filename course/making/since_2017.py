@@ -3,12 +3,12 @@
 It trains what `results.json` and `muon.json` do not have yet, seed by seed, and writes them after
 each row. So their rows may come from several sittings; without the files, all are trained anew.
 `python -m course.making.since_2017 muon` makes the second alone: AdamW and Muon on the last rung of
-the ladder, for several lengths of training. Each has the best of `TRIED` rates at each length,
+the ladder, for several lengths of training. Each has the best of `RACE_RATES` rates at each length,
 chosen on captions and a seed of their own; the AdamW that Muon keeps for tables and norms has the
-rate that is best for AdamW alone. All models read the English of the
-built-in grammar, one word a token, with one budget of parameters and steps. `KINDS` differ in
-positions and window alone, are trained on short texts and tested on long ones, where "far" says how
-much attention ALiBi still gives to keys further back than a text of the training was long.
+rate that is best for AdamW alone. All models read the English of the built-in grammar, one word a
+token, with one budget of parameters and steps. `POSITION_KINDS` differ in positions and window
+alone, are trained on short texts and tested on long ones, where "far" says how much attention ALiBi
+still gives to keys further back than a text of the training was long.
 """
 
 import json
@@ -37,14 +37,14 @@ LADDER_STEPS, BATCH = 500, 64
 RATES = (0.01, 0.03)  # highest learning rates; every rung is trained with both
 WARMUP, LONG_WARMUP = 50, 250  # steps in which the learning rate rises
 RACES = (50, 100, 200)  # steps of a training with AdamW and with Muon
-TRIED = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rates of both
-SMALL, OUTSIDE = 32, 10  # captions in a batch; the seed that chooses the rates
+RACE_RATES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rates of both
+RACE_BATCH, CHOOSING_SEED = 32, 10  # captions in a batch; the seed that chooses the rates
 SHORT, LONG = 32, 256  # tokens of a text in training and in the test of lengths
 PAPER = dict(
     d_model=64, num_layers=2, num_heads=4, d_ff=256, dropout=0.0, max_len=LONG,
     positions="sinusoidal", norm_first=False,
 )  # fmt: skip
-KINDS = {
+POSITION_KINDS = {
     "learned": dict(positions="learned"),
     "sinusoidal": dict(positions="sinusoidal"),
     "RoPE": dict(positions="rope"),
@@ -160,8 +160,8 @@ def race(corpus, chosen_by, test, vocab_size):
     found = {
         "command": "python -m course.making.since_2017 muon",
         "seeds": SEEDS,
-        "tried": TRIED,
-        "captions": SMALL,
+        "tried": RACE_RATES,
+        "captions": RACE_BATCH,
         "torch": torch.__version__,
         "date": time.strftime("%Y-%m-%d"),
         "steps": {},
@@ -170,7 +170,7 @@ def race(corpus, chosen_by, test, vocab_size):
         found["steps"] = load("muon")["steps"]
 
     def nats(steps, make, seed, lr, captions):
-        batches = captions_in_batches(corpus, seed, SMALL, steps)
+        batches = captions_in_batches(corpus, seed, RACE_BATCH, steps)
         model = train(settings, batches, seed, lr, steps // 5, make)
         return round(nats_per_caption(model, captions), 4)
 
@@ -179,7 +179,7 @@ def race(corpus, chosen_by, test, vocab_size):
             continue
         row, make = {}, adamw
         for name in ("AdamW", "Muon"):
-            tried = {lr: nats(steps, make, OUTSIDE, lr, chosen_by) for lr in TRIED}
+            tried = {lr: nats(steps, make, CHOOSING_SEED, lr, chosen_by) for lr in RACE_RATES}
             best = min(tried, key=tried.get)
             ends = [nats(steps, make, seed, best, test) for seed in SEEDS]
             row[name] = {"rate": best, "tried": list(tried.values()), "nats": ends}
@@ -248,7 +248,7 @@ def main():
 
     @cache
     def of_kind(kind, seed):
-        settings = rung("SwiGLU") | KINDS[kind] | dict(vocab_size=vocab_size)
+        settings = rung("SwiGLU") | POSITION_KINDS[kind] | dict(vocab_size=vocab_size)
         short = texts(corpus, LADDER_STEPS * BATCH // 2, SHORT + 1, seed).split(BATCH // 2)
         return train(settings, short, seed, RATES[0])
 
@@ -276,7 +276,7 @@ def main():
         row, label = results["edges"].setdefault(name, {}), f"{name}, rate {lr}"
         make(row, f"nats at {lr}", label, partial(nats, settings, lr, WARMUP))
 
-    for kind in KINDS:
+    for kind in POSITION_KINDS:
         make(results["lengths"], kind, kind, partial(by_place, kind))
     make(results["far"], "ALiBi", "ALiBi, keys far back", partial(far, "ALiBi"))
 

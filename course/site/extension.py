@@ -8,11 +8,11 @@ from pathlib import Path
 
 from docutils.nodes import SkipNode
 
-OUTSIDE = re.compile(r'<a (?=[^>]*href="https?://([^/"]+))')
+LEAVES = re.compile(r'<a (?=[^>]*href="https?://([^/"]+))')
 # Sheets that the first text of a page does not wait for: colours of code, views, extras.
 LATE = re.compile("pygments|views/|furo-extensions")
 
-DESCRIPTION = (
+WELCOME = (
     "Learn how a Transformer works by building one, from a table of eight embeddings to a working "
     "English-to-French translator, which runs in the page."
 )
@@ -70,13 +70,13 @@ def undocumented(app, what, name, obj, skip, options):
 
 def mend(app, page, template, context, doctree):
     """What Sphinx leaves unsaid, or says in lists that no reader aloud can follow."""
-    body = OUTSIDE.sub(r'<a title="On \1: needs the network" ', context.get("body") or "")
+    body = LEAVES.sub(r'<a title="On \1: needs the network" ', context.get("body") or "")
     if page == "_modules/index":  # its inner lists stand in no item
         head, _, items = body.partition("<ul>")
         body = f"{head}<ul>{re.sub('</?ul>', '', items)}</ul>"
     course = app.config.course
     context["repository"], context["version"] = course.get("repository"), course.get("version")
-    context["description"] = course.get("questions", {}).get(page, DESCRIPTION)
+    context["description"] = course.get("questions", {}).get(page, WELCOME)
     context["body"] = body.replace('<th class="head"><p></p></th>', "<td></td>")
 
 

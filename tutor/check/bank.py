@@ -30,8 +30,8 @@ from pathlib import Path
 
 from tutor.check.exercise import KINDS, PREDICT, Exercise, edited, evaluate, run_cell, set_up
 
-WHOLE = ("place", "difficulty", "importance", "minutes")
-REQUIRED = ("section", "kind", "title", "goal", *WHOLE)
+INTEGERS = ("place", "difficulty", "importance", "minutes")
+REQUIRED = ("section", "kind", "title", "goal", *INTEGERS)
 OPTIONS = {"gradient": bool, "draws": bool, "tolerance": float, "on_page": bool, "raises": str}
 NEEDED = ("Hints", "Stub", "Solution")
 SECTIONS = (*NEEDED, "Setup", "Because", "Cases", "Right", "Mistakes", "Wrong")
@@ -136,7 +136,7 @@ def front_matter(path, lines):
     for number, line in enumerate(lines[1:end], start=2):
         key, colon, value = line.partition(": ")
         try:
-            if key in WHOLE:
+            if key in INTEGERS:
                 fields[key] = int(value)
             elif OPTIONS.get(key) is bool:
                 fields[key] = {"yes": True, "no": False}[value]

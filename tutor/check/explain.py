@@ -4,7 +4,7 @@ import re
 import textwrap
 
 # A sentence with such a word may deny a claim, or tell what others say: it is not judged.
-DOUBT = re.compile(
+HEDGE = re.compile(
     r"\b(no|not|never|nor|neither|none|nothing|nobody|cannot|without|hardly|wrong|wrongly|false|"
     r"mistake|mistaken|myth|misconception|misunderstanding|errors?|instead|rather|unlike|contrary|"
     r"if|as though|although|whether|why|doubt|confused?|would|might|could|"
@@ -26,7 +26,7 @@ def misconception(exercise, text):
     """What to tell a text that states a known misconception in so many words; None if none does.
 
     A doubtful case passes, for a right text that is called wrong does more harm. If an expression
-    itself asks for a word of `DOUBT`, that word stands in its group `own`.
+    itself asks for a word of `HEDGE`, that word stands in its group `own`.
     """
     sentences = [" ".join(said.split()) for said in re.split(r"(?<=[.!?])\s+|\n\s*\n", text)]
     for sentence, following in zip(sentences, [*sentences[1:], ""], strict=True):
@@ -35,7 +35,7 @@ def misconception(exercise, text):
             if not found or TAKES_BACK.match(following):
                 continue
             start, end = found.span("own") if "own" in found.re.groupindex else (0, 0)
-            if not DOUBT.search(sentence[:start] + sentence[end:]):
+            if not HEDGE.search(sentence[:start] + sentence[end:]):
                 return f"You write “{textwrap.shorten(sentence, 120)}” {told}"
     return None
 

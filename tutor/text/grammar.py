@@ -33,11 +33,11 @@ from tutor.text.lexicon import (
     FOR_ONE,
     H_MUTE,
     HAIR,
-    KINDS,
     MANNERS,
     MAY_LACK,
     NEVER_AT,
     NO_DEGREE,
+    NOUN_GROUPS,
     NOUNS,
     NOW,
     NUMBERS,
@@ -167,9 +167,9 @@ def _counts(noun: Noun) -> bool:
 
 
 _OF_KIND = {noun.kind: _nouns_of(noun.kind) for noun in NOUNS.values()}
-_PEOPLE = _nouns_of(*KINDS["people"])
-_OLDER = _nouns_of(*KINDS["older"])
-_ANIMALS = _nouns_of(*KINDS["animals"])
+_PEOPLE = _nouns_of(*NOUN_GROUPS["people"])
+_OLDER = _nouns_of(*NOUN_GROUPS["older"])
+_ANIMALS = _nouns_of(*NOUN_GROUPS["animals"])
 _DESCRIBED = tuple(noun for noun in NOUNS.values() if noun.english in QUALITIES)
 _PLACED = _nouns_of(*WHERE)
 _PREDICATES = {
@@ -178,7 +178,7 @@ _PREDICATES = {
 }
 _VERBS_OF = {
     kind: tuple(verb for verb in VERBS if kind in verb.subjects)
-    for kind in KINDS["people"] + KINDS["animals"]
+    for kind in NOUN_GROUPS["people"] + NOUN_GROUPS["animals"]
 }
 OWNED = _nouns_of("pet", "tiny", "container", "device", "outfit", "accessory", "cycle") + (
     NOUNS["car"],
@@ -422,7 +422,7 @@ class Caption:
     def hair(self, noun: Noun) -> None:
         """Write "with long hair", "aux cheveux longs"."""
         part, qualities = self.pick((("hair", HAIR), ("hair", HAIR), ("eyes", EYES)))
-        if noun.kind in KINDS["youth"]:
+        if noun.kind in NOUN_GROUPS["youth"]:
             qualities = tuple(q for q in qualities if q not in ("gray", "white"))
         quality = ADJECTIVES[self.pick(qualities)]
         before = quality.before and part == "eyes"  # de beaux yeux, but des cheveux longs

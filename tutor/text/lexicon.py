@@ -205,8 +205,8 @@ def read_adjectives(rows: list[Row], order: list[Row]) -> dict[str, Adjective]:
 
 
 def _kinds(row: Row) -> tuple[str, ...]:
-    names = row.words({*KINDS, *_NOUN_KINDS})
-    return tuple(kind for name in names for kind in KINDS.get(name, (name,)))
+    names = row.words({*NOUN_GROUPS, *_NOUN_KINDS})
+    return tuple(kind for name in names for kind in NOUN_GROUPS.get(name, (name,)))
 
 
 def read_verbs(rows: list[Row]) -> tuple[Verb, ...]:
@@ -273,7 +273,7 @@ QUALITIES: dict[str, tuple[Adjective, ...]] = {
 }
 CLASHES = tuple(frozenset({row.name, *row.words(ADJECTIVES)}) for row in _FILE["clashes"])
 
-KINDS = read_words(_FILE["kinds"], _NOUN_KINDS)
+NOUN_GROUPS = read_words(_FILE["kinds"], _NOUN_KINDS)
 SETTINGS = read_settings(_FILE["settings"])
 MANNERS, NUMBERS, BEFORE_VOWEL = (
     {row.name: row.text for row in _FILE[section]}

@@ -11,7 +11,7 @@ UNK, BOS, EOS = PAD + 1, PAD + 2, PAD + 3
 SPECIAL = ["[PAD]", "[UNK]", "[BOS]", "[EOS]"]
 
 # A word takes the space before it along, and a French article its apostrophe: "l'", " homme".
-WORDS = tokenizers.Regex(r" ?\p{L}+['’]?| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s+")
+PIECES = tokenizers.Regex(r" ?\p{L}+['’]?| ?\p{N}| ?[^\s\p{L}\p{N}]+|\s+")
 
 
 class Tokenizer:
@@ -38,7 +38,7 @@ class Tokenizer:
             raise ValueError(f"vocab_size must be at least {len(SPECIAL) + 256}, not {vocab_size}.")
         model = tokenizers.Tokenizer(models.BPE())
         model.pre_tokenizer = pre_tokenizers.Sequence([
-            pre_tokenizers.Split(WORDS, behavior="isolated"),
+            pre_tokenizers.Split(PIECES, behavior="isolated"),
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ])  # fmt: skip
         model.decoder = decoders.ByteLevel()
