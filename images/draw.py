@@ -1,6 +1,6 @@
 """Draw the diagrams of the course as SVG: python images/draw.py
 
-Each function below returns one picture. It has a ground of its own, white or dark as is the page
+Each function below draws one picture. It has a ground of its own, white or dark as is the page
 around it, and a title and description for those who cannot see it.
 """
 
@@ -28,7 +28,7 @@ DARK = "".join(
 )
 
 
-class Picture:
+class Canvas:
     """A canvas that collects SVG elements."""
 
     def __init__(self, width, height, title, description):
@@ -56,6 +56,35 @@ class Picture:
         for i, line in enumerate(lines):
             self.text(x + width / 2, top + i * size * 1.2, line, size=size)
 
+    def cell(self, x, y, width, height, fill):
+        """A box with sharp corners, as in a matrix."""
+        self.parts.append(
+            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}" '
+            f'stroke="{LINE}"/>'
+        )
+
+    def frame(self, x, y, width, height):
+        """A thick frame around what is there."""
+        self.parts.append(
+            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="none" '
+            f'stroke="{INK}" stroke-width="3"/>'
+        )
+
+    def circle(self, x, y, radius, fill):
+        self.parts.append(f'<circle cx="{x}" cy="{y}" r="{radius}" fill="{fill}" stroke="{LINE}"/>')
+
+    def line(self, start, end, width, colour=LINE):
+        (x1, y1), (x2, y2) = start, end
+        self.parts.append(
+            f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{colour}" '
+            f'stroke-width="{width}"/>'
+        )
+
+    def cross_out(self, x, y, width, height):
+        """Two thick lines from corner to corner: this part is gone."""
+        for start, end in ((y, y + height), (y + height, y)):
+            self.line((x, start), (x + width, end), 3, INK)
+
     def text(self, x, y, words, size=15, anchor="middle", bold=False, italic=False):
         style = ' font-weight="bold"' if bold else ""
         style += ' font-style="italic"' if italic else ""
@@ -76,10 +105,7 @@ class Picture:
         for row in range(rows):
             for column in range(columns):
                 left = x + column * cell + (column // gap_every * 10 if gap_every else 0)
-                self.parts.append(
-                    f'<rect x="{left}" y="{y + row * cell}" width="{cell}" height="{cell}" '
-                    f'fill="{fill(row, column)}" stroke="{LINE}"/>'
-                )
+                self.cell(left, y + row * cell, cell, cell, fill(row, column))
                 if label:
                     words = label(row, column)
                     self.text(left + cell / 2, y + (row + 0.5) * cell, words, size=cell * 0.42)
@@ -95,16 +121,39 @@ class Picture:
         return "\n".join([*self.parts, "</svg>"]) + "\n"
 
 
-def course_map():
-    p = Picture(
-        900, 500, "Map of the course",
-        "Five columns of chapters, read from top to bottom and from left to right; an arrow leads "
-        "from each chapter to the next. Attention: 01 embedding table, 02 single head, 03 many "
-        "heads. The model: 04 encoder, 05 what each part is for, 06 decoder. A translator: 07 text to "
-        "batches, 08 training, 09 decoding, 10 is it better. Looking inside: 11 reading attention, 12 "
-        "heads off, 13 a decision, 14 nn.Transformer, 15 museum of bugs. Out into the world: 16 what "
-        "it costs, 17 shipping, 18 a language model, 19 learning from context, 20 since 2017.",
-    )  # fmt: skip
+PICTURES = {}  # name -> what gives it as SVG
+
+
+def picture(width, height, title, parts=None):
+    """The function below draws a picture of this size; its docstring describes it to the reader.
+
+    parts: {name: words}, for a picture of each part, called `function_name`, in which that part is
+    lit. `{lit}` in the title and the description stands for its words.
+    """
+
+    def drawn(draw, part, lit):
+        description = " ".join(draw.__doc__.split())
+        canvas = Canvas(width, height, title.format(lit=lit), description.format(lit=lit))
+        draw(canvas, part) if parts else draw(canvas)
+        return canvas.svg()
+
+    def register(draw):
+        for part, lit in (parts or {"": ""}).items():
+            name = f"{draw.__name__}_{part}" if part else draw.__name__
+            PICTURES[name] = functools.partial(drawn, draw, part, lit)
+
+    return register
+
+
+@picture(900, 500, "Map of the course")
+def course_map(p):
+    """Five columns of chapters, read from top to bottom and from left to right; an arrow leads from
+    each chapter to the next. Attention: 01 embedding table, 02 single head, 03 many heads. The
+    model: 04 encoder, 05 what each part is for, 06 decoder. A translator: 07 text to batches, 08
+    training, 09 decoding, 10 is it better. Looking inside: 11 reading attention, 12 heads off, 13 a
+    decision, 14 nn.Transformer, 15 museum of bugs. Out into the world: 16 what it costs, 17
+    shipping, 18 a language model, 19 learning from context, 20 since 2017.
+    """
     groups = [
         ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
         ("The model", ["04 Encoder", "05 Parts taken away", "06 Decoder"]),
@@ -127,19 +176,17 @@ def course_map():
         if i + 1 < len(groups):  # from the last of a column to the first of the next
             bottom, side = y + height / 2, x + width + (step - width) / 2
             p.arrow((x + width, bottom), (side, bottom), (side, 92), (x + step - 3, 92))
-    return p.svg()
 
 
 SENTENCE = ("a", "man", "is", "riding", "a", "white", "horse")
 
 
-def mean_and_choice():
-    p = Picture(
-        900, 250, "A mean and a choice",
-        "Twice the seven words of a sentence in a row, and below them the word riding with a line to "
-        "each. On the left all seven lines are equally thick: a mean. On the right the line to horse is "
-        "thick and the others are thin: a choice.",
-    )  # fmt: skip
+@picture(900, 250, "A mean and a choice")
+def mean_and_choice(p):
+    """Twice the seven words of a sentence in a row, and below them the word riding with a line to
+    each. On the left all seven lines are equally thick: a mean. On the right the line to horse is
+    thick and the others are thin: a choice.
+    """
     for left, title, widths in (
         (20, "a mean: equal shares of all words", [4] * 7),
         (465, "a choice: most from one word", [1.2] * 6 + [15]),
@@ -147,22 +194,17 @@ def mean_and_choice():
         p.text(left + 207, 30, title, bold=True)
         for k, (word, width) in enumerate(zip(SENTENCE, widths, strict=True)):
             x = left + k * 60
-            p.parts.append(
-                f'<line x1="{left + 207}" y1="192" x2="{x + 27}" y2="106" stroke="{LINE}" '
-                f'stroke-width="{width}"/>'
-            )
+            p.line((left + 207, 192), (x + 27, 106), width)
             p.box(x, 66, 55, 40, word, GREY, size=14)
         p.box(left + 157, 190, 100, 42, "riding", YELLOW)
-    return p.svg()
 
 
-def attention():
-    p = Picture(
-        900, 304, "Single-head attention",
-        "The input X goes through three matrices and becomes queries Q, keys K and values V. Q times "
-        "K transposed gives the scores; divided by the square root of d_k they are E; the softmax of "
-        "each row gives the weights A; A times V is the result Y.",
-    )  # fmt: skip
+@picture(900, 304, "Single-head attention")
+def attention(p):
+    """The input X goes through three matrices and becomes queries Q, keys K and values V. Q times K
+    transposed gives the scores; divided by the square root of d_k they are E; the softmax of each
+    row gives the weights A; A times V is the result Y.
+    """
     p.box(14, 130, 92, 60, "X\n(T, d_model)", GREY, size=13)
     for y, name, shape in ((30, "Q", "(T, d_k)"), (130, "K", "(T, d_k)"), (230, "V", "(T, d_v)")):
         p.arrow((106, 160), (150, y + 30))
@@ -179,16 +221,14 @@ def attention():
     p.box(780, 225, 104, 70, "Y = A V\n(T, d_v)", BLUE)
     p.arrow((784, 105), (832, 105), (832, 223))
     p.arrow((350, 260), (778, 260))
-    return p.svg()
 
 
-def attention_row():
-    p = Picture(
-        900, 470, "One row of attention: riding",
-        "The query of riding is [2, 0]. Its dot products with the keys of the seven words are 0, -2, 0, "
-        "0, 0, 0 and 4. Their exponentials sum to 59.7. Divided by that sum they are the weights: "
-        "0.91 for horse, 0.02 or less for every other word. The weighted values add up to [1.84, 0.02].",
-    )  # fmt: skip
+@picture(900, 470, "One row of attention: riding")
+def attention_row(p):
+    """The query of riding is [2, 0]. Its dot products with the keys of the seven words are 0, -2,
+    0, 0, 0, 0 and 4. Their exponentials sum to 59.7. Divided by that sum they are the weights: 0.91
+    for horse, 0.02 or less for every other word. The weighted values add up to [1.84, 0.02].
+    """
     query = (2, 0)
     keys = ((0, 0), (-1, 0), (0, 0), (0, 0), (0, 0), (0, 0), (2, 2))
     values = ((0, 0), (0, 0), (0, 0), (1, 1), (0, 0), (0, 0), (2, 0))
@@ -219,25 +259,20 @@ def attention_row():
         p.text(x + 44, 225, f"{math.exp(scores[k]):.3g}")
         height = 66 * weights[k]
         p.parts.append(f'<line x1="{x}" y1="326" x2="{x + 88}" y2="326" stroke="{LINE}"/>')
-        p.parts.append(
-            f'<line x1="{x + 21}" y1="326" x2="{x + 21}" y2="{326 - height:.1f}" '
-            f'stroke="{LINE}" stroke-width="26"/>'
-        )
+        p.line((x + 21, 326), (x + 21, f"{326 - height:.1f}"), 26)
         p.text(x + 64, 306, f"{weights[k]:.2f}")
         p.box(x, 365, 88, 40, pair(values[k]), BLUE)
     p.text(198, 440, "weights × values, summed", anchor="end", size=14, italic=True)
     p.box(208, 420, 676, 40, f"result of riding: [{result[0]:.2f}, {result[1]:.2f}]", YELLOW)
-    return p.svg()
 
 
-def two_heads():
-    p = Picture(
-        900, 330, "One head mixes, two heads keep apart",
-        "The words man, follows, horse, twice. Left, one head: man and horse flow with weight one "
-        "half each into a single result for follows, of shape (1, d_v), where both are mixed. "
-        "Right, two heads: head 0 takes man, head 1 takes horse, and their results stand side by "
-        "side, of shape (1, 2 d_v).",
-    )  # fmt: skip
+@picture(900, 330, "One head mixes, two heads keep apart")
+def two_heads(p):
+    """The words man, follows, horse, twice. Left, one head: man and horse flow with weight one half
+    each into a single result for follows, of shape (1, d_v), where both are mixed. Right, two
+    heads: head 0 takes man, head 1 takes horse, and their results stand side by side, of shape (1,
+    2 d_v).
+    """
     for x, title in ((40, "one head: one mean"), (490, "two heads, side by side")):
         p.text(x + 185, 32, title, bold=True)
         for k, word in enumerate(("man", "follows", "horse")):
@@ -257,16 +292,14 @@ def two_heads():
     p.text(530, 186, "head 0", size=13)
     p.text(820, 186, "head 1", size=13)
     p.text(675, 303, "horse follows man gives horse | man", size=13, italic=True)
-    return p.svg()
 
 
-def packing():
-    p = Picture(
-        900, 250, "One product for all heads",
-        "X, of shape (T, d_model), times W_Q, of shape (d_model, h d_k), whose first columns belong "
-        "to head 0 and the next to head 1, gives a matrix of shape (T, h d_k) whose first columns "
-        "are the queries of head 0 and the next those of head 1.",
-    )  # fmt: skip
+@picture(900, 250, "One product for all heads")
+def packing(p):
+    """X, of shape (T, d_model), times W_Q, of shape (d_model, h d_k), whose first columns belong to
+    head 0 and the next to head 1, gives a matrix of shape (T, h d_k) whose first columns are the
+    queries of head 0 and the next those of head 1.
+    """
 
     def colour(row, column):
         return BLUE if column < 4 else YELLOW
@@ -282,18 +315,15 @@ def packing():
     for x, y in ((273, 228), (588, 172)):
         p.text(x + 56, y, "head 0", size=13)
         p.text(x + 168, y, "head 1", size=13)
-    return p.svg()
 
 
-def slicing():
-    p = Picture(
-        900, 470, "Slicing vertically: eight columns become two heads",
-        "A matrix of three rows and eight columns, entries 10 times the row plus the column. "
-        "unflatten brackets each row into two pieces of four: (T=3, h=2, width=4). transpose "
-        "brings the heads to the front: (h=2, T=3, width=4). Entry 21, marked, stands in row 2, "
-        "column 1; then in word 2, head 0, column 1; then in head 0, row 2, column 1. "
-        "unslice_vertically goes the same way back.",
-    )  # fmt: skip
+@picture(900, 470, "Slicing vertically: eight columns become two heads")
+def slicing(p):
+    """A matrix of three rows and eight columns, entries 10 times the row plus the column. unflatten
+    brackets each row into two pieces of four: (T=3, h=2, width=4). transpose brings the heads to
+    the front: (h=2, T=3, width=4). Entry 21, marked, stands in row 2, column 1; then in word 2,
+    head 0, column 1; then in head 0, row 2, column 1. unslice_vertically goes the same way back.
+    """
     cell = 36
 
     def block(x, y, rows, first):
@@ -301,10 +331,7 @@ def slicing():
         p.grid(x, y, len(rows), 4, cell, lambda r, c: YELLOW if first else BLUE,
                lambda r, c: str(10 * rows[r] + first + c))  # fmt: skip
         if 2 in rows and not first:  # entry 21
-            p.parts.append(
-                f'<rect x="{x + cell + 2}" y="{y + rows.index(2) * cell + 2}" width="{cell - 4}" '
-                f'height="{cell - 4}" fill="none" stroke="{INK}" stroke-width="3"/>'
-            )
+            p.frame(x + cell + 2, y + rows.index(2) * cell + 2, cell - 4, cell - 4)
 
     p.text(30, 36, "numbered   (T=3, h · width=8)", bold=True, anchor="start")
     block(30, 60, [0, 1, 2], 0)
@@ -327,17 +354,15 @@ def slicing():
         p.text(x + 2 * cell, 440, f"head {head}", size=13)
     p.arrow((530, 370), (200, 370), (200, 210))
     p.text(365, 350, "unslice_vertically: the same steps back", size=14)
-    return p.svg()
 
 
-def many_heads():
-    p = Picture(
-        900, 350, "Multi-head attention with its shapes",
-        "X_Q times W_Q gives (N, T, h d_k), sliced into Q (N, h, T, d_k). X_KV times W_K and W_V, "
-        "sliced, gives K (N, h, S, d_k) and V (N, h, S, d_v). Q and K give the weights A "
-        "(N, h, T, S), A times V gives Y (N, h, T, d_v), unsliced to (N, T, h d_v), and times W_O "
-        "the result (N, T, d_model). What has a part for each head is drawn as a pile of cards.",
-    )  # fmt: skip
+@picture(900, 350, "Multi-head attention with its shapes")
+def many_heads(p):
+    """X_Q times W_Q gives (N, T, h d_k), sliced into Q (N, h, T, d_k). X_KV times W_K and W_V,
+    sliced, gives K (N, h, S, d_k) and V (N, h, S, d_v). Q and K give the weights A (N, h, T, S), A
+    times V gives Y (N, h, T, d_v), unsliced to (N, T, h d_v), and times W_O the result (N, T,
+    d_model). What has a part for each head is drawn as a pile of cards.
+    """
 
     def cards(x, y, width, height, text):
         """One card for each head, in the colours of heads 0 and 1."""
@@ -366,23 +391,16 @@ def many_heads():
     p.arrow((654, 248), (698, 248))
     p.box(690, 90, 130, 56, "result\n(N, T, d_model)", GREY, size=13)
     p.arrow((755, 220), (755, 148))
-    p.text(
-        450,
-        325,
-        "a card for each head; batch and heads stand in front: N · h attentions at once",
-        size=13,
-        italic=True,
-    )
-    return p.svg()
+    words = "a card for each head; batch and heads stand in front: N · h attentions at once"
+    p.text(450, 325, words, size=13, italic=True)
 
 
-def two_rounds():
-    p = Picture(
-        900, 330, "Two rounds of attention answer a question about a caption",
-        "The caption white horse and black bicycle, and the question horse. After round one each noun "
-        "of the caption also holds the colour before it. In round two the question finds its twin, "
-        "the other horse, and takes the colour white from it.",
-    )  # fmt: skip
+@picture(900, 330, "Two rounds of attention answer a question about a caption")
+def two_rounds(p):
+    """The caption white horse and black bicycle, and the question horse. After round one each noun
+    of the caption also holds the colour before it. In round two the question finds its twin, the
+    other horse, and takes the colour white from it.
+    """
     words = ["white", "horse", "and", "black", "bicycle", "horse"]
     places = [140 + k * 122 + (30 if k == 5 else 0) for k in range(6)]
     for row, name in enumerate(("what goes in", "after round 1", "after round 2")):
@@ -402,17 +420,15 @@ def two_rounds():
     p.text(places[1] + 60, 108, "the word before", size=12, anchor="start", italic=True)
     p.text(places[5] + 50, 308, "question", size=12, italic=True)
     p.text(564, 205, "the twin", size=12, anchor="start", italic=True)
-    return p.svg()
 
 
-def clock_hands():
-    p = Picture(
-        900, 450, "Positions as clock hands, for d_model = 8",
-        "Seven places of a text, 0, 1, 2, 3, 6, 60 and 600, and under each of them four clocks, one "
-        "for each pair of columns. The hand of the first row turns by one radian, 57 degrees, a word; "
-        "that of each further row by a tenth of the one above. All hands start at twelve; no two "
-        "places show the same four hands.",
-    )  # fmt: skip
+@picture(900, 450, "Positions as clock hands, for d_model = 8")
+def clock_hands(p):
+    """Seven places of a text, 0, 1, 2, 3, 6, 60 and 600, and under each of them four clocks, one
+    for each pair of columns. The hand of the first row turns by one radian, 57 degrees, a word;
+    that of each further row by a tenth of the one above. All hands start at twelve; no two places
+    show the same four hands.
+    """
     for column, (pos, word) in enumerate(
         {0: "A", 1: "man", 2: "is", 3: "riding", 6: "horse", 60: "...", 600: "..."}.items()
     ):
@@ -422,10 +438,7 @@ def clock_hands():
         for pair in range(4):
             y, angle = 108 + pair * 96, pos / 10**pair
             right, up = math.sin(angle), math.cos(angle)
-            p.parts.append(
-                f'<circle cx="{x}" cy="{y}" r="40" fill="{(BLUE, YELLOW, GREY, WHITE)[pair]}" '
-                f'stroke="{LINE}"/>'
-            )
+            p.circle(x, y, 40, (BLUE, YELLOW, GREY, WHITE)[pair])
             p.arrow((x, y), (round(x + 34 * right, 2), round(y - 34 * up, 2)))
     p.text(20, 28, "d_model = 8", anchor="start", italic=True)
     p.text(20, 52, "place", size=13, anchor="start", italic=True)
@@ -433,7 +446,6 @@ def clock_hands():
         y = 108 + pair * 96
         p.text(20, y - 12, f"pair {pair}", anchor="start", bold=True)
         p.text(20, y + 12, f"round in {period} words", size=12, anchor="start")
-    return p.svg()
 
 
 LAYER_PARTS = {
@@ -444,14 +456,12 @@ LAYER_PARTS = {
 }
 
 
-def layer_lit(part):
-    """The way through an encoder layer, small, with one of LAYER_PARTS lit."""
-    p = Picture(
-        900, 122, f"Where a part of the encoder sits: {LAYER_PARTS[part]}",
-        "The way of the words through the encoder: embedding, then the positions are added, then in "
-        "each layer attention, a sum with what came in, a LayerNorm, feed-forward, a sum, a "
-        f"LayerNorm. Lit are {LAYER_PARTS[part]}.",
-    )  # fmt: skip
+@picture(900, 122, "Where a part of the encoder sits: {lit}", LAYER_PARTS)
+def layer(p, part):
+    """The way of the words through the encoder: embedding, then the positions are added, then in
+    each layer attention, a sum with what came in, a LayerNorm, feed-forward, a sum, a LayerNorm.
+    Lit are {lit}.
+    """
     boxes = (
         (14, 96, "embedding", ""), (146, 96, "+ positions", "positions"),
         (290, 92, "attention", ""), (420, 30, "+", "residual"), (488, 88, "LayerNorm", "norm"),
@@ -472,16 +482,14 @@ def layer_lit(part):
         p.arrow((start, y), (start, 38), (end, 38), (end, y - 17))
     for x, width, words, lit in boxes:
         p.box(x, y - 16, width, 32, words, YELLOW if lit == part else GREY, size=13)
-    return p.svg()
 
 
-def encoder_layer():
-    p = Picture(
-        900, 440, "One encoder layer, post-norm, with shapes",
-        "X of shape N, S, d_model goes through multi-head attention and dropout, is added to itself, "
-        "and passes a LayerNorm. The result goes through the feed-forward network and dropout, is "
-        "added to itself, and passes a second LayerNorm. The shape at the end is that at the start.",
-    )  # fmt: skip
+@picture(900, 440, "One encoder layer, post-norm, with shapes")
+def encoder_layer(p):
+    """X of shape N, S, d_model goes through multi-head attention and dropout, is added to itself,
+    and passes a LayerNorm. The result goes through the feed-forward network and dropout, is added
+    to itself, and passes a second LayerNorm. The shape at the end is that at the start.
+    """
 
     def sub_layer(y, title, boxes, inner):
         p.text(100, y - 84, title, bold=True, anchor="start")
@@ -507,19 +515,19 @@ def encoder_layer():
         ("Q, K: (N, h, S, d_k)", "V: (N, h, S, d_v)", "weights A: (N, h, S, S)"),
     )  # fmt: skip
     sub_layer(
-        350, "2  Each word works on what it heard", [("linear, ReLU, linear", 260), ("dropout", 80)],
+        350, "2  Each word works on what it heard",
+        [("linear, ReLU, linear", 260), ("dropout", 80)],
         ("(N, S, d_model) → (N, S, d_ff) → (N, S, d_model)",),
     )  # fmt: skip
     p.arrow((836, 136), (836, 224), (78, 224), (78, 322))
-    return p.svg()
 
 
-def norms():
-    p = Picture(
-        760, 310, "Post-norm and pre-norm",
-        "Post-norm: X goes through the work of the sub-layer, dropout, is added to X, then LayerNorm. Pre-norm: X "
-        "goes through LayerNorm, the sub-layer, dropout, and is added to X; the way around is free.",
-    )  # fmt: skip
+@picture(760, 310, "Post-norm and pre-norm")
+def norms(p):
+    """Post-norm: X goes through the work of the sub-layer, dropout, is added to X, then LayerNorm.
+    Pre-norm: X goes through LayerNorm, the sub-layer, dropout, and is added to X; the way around is
+    free.
+    """
 
     def chain(y, title, boxes):
         p.text(30, y - 76, title, bold=True, anchor="start")
@@ -543,16 +551,14 @@ def norms():
           ["work", "dropout", "+", "LayerNorm"])  # fmt: skip
     chain(260, "Pre-norm: X + dropout(work(LayerNorm(X)))",
           ["LayerNorm", "work", "dropout", "+"])  # fmt: skip
-    return p.svg()
 
 
-def text_to_batch():
-    p = Picture(
-        900, 330, "One sentence on its way to a batch",
-        "Four rows. The text: A man is riding a unicorn. Below it its pieces: A, man, is, riding, a, "
-        "un, ic, or, n, full stop. Below them one id for each piece. Below these the row of a "
-        "rectangle: the ids, EOS, and two places of padding; beneath it two rows of other sentences.",
-    )  # fmt: skip
+@picture(900, 330, "One sentence on its way to a batch")
+def text_to_batch(p):
+    """Four rows. The text: A man is riding a unicorn. Below it its pieces: A, man, is, riding, a,
+    un, ic, or, n, full stop. Below them one id for each piece. Below these the row of a rectangle:
+    the ids, EOS, and two places of padding; beneath it two rows of other sentences.
+    """
     pieces = ["_A", "_man", "_is", "_riding", "_a", "_un", "ic", "or", "n", "."]
     ids = [335, 494, 284, 725, 264, 304, 339, 290, 81, 17]
     left, cell = 150, 54
@@ -571,9 +577,7 @@ def text_to_batch():
         for c in range(13):
             x, y = left + c * cell, 208 + row * 32
             fill = YELLOW if c < length else HIDDEN
-            p.parts.append(
-                f'<rect x="{x}" y="{y}" width="{cell}" height="32" fill="{fill}" stroke="{LINE}"/>'
-            )
+            p.cell(x, y, cell, 32, fill)
             if row == 0 and c < 11:
                 p.text(x + cell / 2, y + 16, str([*ids, 3][c]), size=14)
             elif c >= length:
@@ -581,15 +585,13 @@ def text_to_batch():
     p.text(130, 272, "other sentences", anchor="end", size=13, italic=True)
     p.text(left, 320, "one row a sentence, ended with EOS (3); a cross is padding", size=13,
            anchor="start", italic=True)  # fmt: skip
-    return p.svg()
 
 
-def merges():
-    p = Picture(
-        900, 375, "How the letters of training grow together",
-        "Seven rows. At the top the eight letters of training. Each row below makes one merge: i n, "
-        "then in g, then r a, then ra in, then t rain, then train ing. The last row is one piece.",
-    )  # fmt: skip
+@picture(900, 375, "How the letters of training grow together")
+def merges(p):
+    """Seven rows. At the top the eight letters of training. Each row below makes one merge: i n,
+    then in g, then r a, then ra in, then t rain, then train ing. The last row is one piece.
+    """
     rows = [
         ("letters", "t r a i n i n g", ()),
         ("i + n", "t r a in in g", (3, 4)),
@@ -606,18 +608,16 @@ def merges():
             width = 58 * len(piece)
             p.box(x, y, width - 8, 36, piece, YELLOW if k in new else BLUE)
             x += width
-    return p.svg()
 
 
-def architecture():
-    p = Picture(
-        900, 716, "The Transformer",
-        "Left: source ids, embedding plus positions, then a stack of encoder layers, each self-attention "
-        "and feed-forward; its output is the memory. Right: target ids, the same embedding plus "
-        "positions, then a stack of decoder layers, each masked self-attention, cross-attention to the "
-        "memory, and feed-forward; then logits by the same embedding table. Around each sub-layer goes "
-        "a residual connection, and its sum passes a LayerNorm.",
-    )  # fmt: skip
+@picture(900, 716, "The Transformer")
+def architecture(p):
+    """Left: source ids, embedding plus positions, then a stack of encoder layers, each
+    self-attention and feed-forward; its output is the memory. Right: target ids, the same embedding
+    plus positions, then a stack of decoder layers, each masked self-attention, cross-attention to
+    the memory, and feed-forward; then logits by the same embedding table. Around each sub-layer
+    goes a residual connection, and its sum passes a LayerNorm.
+    """
     left, right, width, low = 100, 545, 220, 450
     p.text(left + 110, 698, "source ids   (N, S)")
     p.text(right + 110, 698, "target ids so far   (N, T)")
@@ -663,16 +663,14 @@ def architecture():
     p.text(left + 110, 170, "encoder", size=20, bold=True)
     p.text(right + 125, 134, "decoder", size=20, bold=True, anchor="start")
     p.text(24, 32, "a line around a box: residual connection", size=13, anchor="start", italic=True)
-    return p.svg()
 
 
-def training_loop():
-    p = Picture(
-        900, 330, "The training loop",
-        "A circle of five boxes. A batch goes into the model, which gives logits; with the answers of "
-        "the batch they give the loss, one number; backward gives a gradient for every weight; the "
-        "optimizer moves the weights of the model, and the next batch comes.",
-    )  # fmt: skip
+@picture(900, 330, "The training loop")
+def training_loop(p):
+    """A circle of five boxes. A batch goes into the model, which gives logits; with the answers of
+    the batch they give the loss, one number; backward gives a gradient for every weight; the
+    optimizer moves the weights of the model, and the next batch comes.
+    """
     p.box(30, 50, 150, 64, "batch\nsource, target_in", GREY, size=14)
     p.arrow((180, 82), (248, 82))
     p.box(250, 50, 150, 64, "model\nits weights", YELLOW, size=14)
@@ -690,16 +688,14 @@ def training_loop():
     p.arrow((325, 220), (325, 116))
     p.text(337, 168, "new weights", size=13, anchor="start", italic=True)
     p.text(325, 306, "then the next batch", size=13, italic=True)
-    return p.svg()
 
 
-def lookup():
-    p = Picture(
-        910, 330, "A lookup",
-        "Left, a table of 8 rows and 9 columns, one row for each of the words a, man, is, riding, "
-        "horse, bicycle, white, black. Right, three rows for a white horse, the ids 0, 6 and 4: "
-        "arrows lead from rows 0, 6 and 4 of the table to them, and the numbers are the same.",
-    )  # fmt: skip
+@picture(910, 330, "A lookup")
+def lookup(p):
+    """Left, a table of 8 rows and 9 columns, one row for each of the words a, man, is, riding,
+    horse, bicycle, white, black. Right, three rows for a white horse, the ids 0, 6 and 4: arrows
+    lead from rows 0, 6 and 4 of the table to them, and the numbers are the same.
+    """
     words = "a man is riding horse bicycle white black".split()
     W = """
         0.12 -0.76 1.34 0.58 -1.21 0.44 -0.09 0.72 -0.33
@@ -726,16 +722,14 @@ def lookup():
         p.arrow((left + 9 * side, 75 + 32 * i), (right - 76, y + 15))
     p.text(left + 4.5 * side, 36, "the table W   (vocab_size, d_model) = (8, 9)", bold=True)
     p.text(right + 4.5 * side, 80, "the sentence X   (T, d_model) = (3, 9)", bold=True)
-    return p.svg()
 
 
-def one_hot():
-    p = Picture(
-        900, 300, "A lookup as a product",
-        "Three matrices: H of 3 rows and 8 columns, times W of 8 rows and 9 columns, is HW of 3 rows "
-        "and 9 columns. Row white of H has its 1 in column 6. It is yellow, and so are row 6 of W "
-        "and row white of HW.",
-    )  # fmt: skip
+@picture(900, 300, "A lookup as a product")
+def one_hot(p):
+    """Three matrices: H of 3 rows and 8 columns, times W of 8 rows and 9 columns, is HW of 3 rows
+    and 9 columns. Row white of H has its 1 in column 6. It is yellow, and so are row 6 of W and row
+    white of HW.
+    """
     words = "a man is riding horse bicycle white black".split()
     ids, cell, middle = [0, 6, 4], 26, 164
     for x, name, rows, columns in (
@@ -756,16 +750,14 @@ def one_hot():
         p.text(70 + (column + 0.5) * cell, middle + 1.5 * cell + 14, str(column), size=12)
     p.text(294, middle, "×", size=24)
     p.text(639, middle, "=", size=24)
-    return p.svg()
 
 
-def one_row():
-    p = Picture(
-        900, 270, "One row for two meanings",
-        "Above, the words a man is riding a white horse; its French is monte. Below, the "
-        "words a man is riding a bicycle; its French is fait du. From riding in both "
-        "sentences an arrow leads to the same row 3 of the table.",
-    )  # fmt: skip
+@picture(900, 270, "One row for two meanings")
+def one_row(p):
+    """Above, the words a man is riding a white horse; its French is monte. Below, the words a man
+    is riding a bicycle; its French is fait du. From riding in both sentences an arrow leads to the
+    same row 3 of the table.
+    """
     row = "-0.19 0.34 0.88 -1.03 1.15 -0.42 0.65 -0.91 0.00".split()
     for y, sentence, french in (
         (24, "a man is riding a white horse", "monte"),
@@ -780,7 +772,6 @@ def one_row():
     p.text(112, 135, "row 3", anchor="end", bold=True)
     p.arrow((338, 66), (338, 112))
     p.arrow((338, 204), (338, 158))
-    return p.svg()
 
 
 def toy_nodes():
@@ -839,15 +830,12 @@ COMPARE_PARTS = {
 }
 
 
-def compare_lit(part):
-    """How two systems are compared, with one of COMPARE_PARTS lit."""
-    p = Picture(
-        900, 216, f"From captions to a gain: {COMPARE_PARTS[part]}",
-        "Two systems translate the same captions. Each translation becomes a row of counts. The sums "
-        "of the counts give a BLEU for each system, and the difference of both is the gain. Captions "
-        "are drawn again and again, for both systems the same ones, which gives an interval. Lit: "
-        f"{COMPARE_PARTS[part]}.",
-    )  # fmt: skip
+@picture(900, 216, "From captions to a gain: {lit}", COMPARE_PARTS)
+def compare(p, part):
+    """Two systems translate the same captions. Each translation becomes a row of counts. The sums
+    of the counts give a BLEU for each system, and the difference of both is the gain. Captions are
+    drawn again and again, for both systems the same ones, which gives an interval. Lit: {lit}.
+    """
     fills = {name: YELLOW if name == part else GREY for name in COMPARE_PARTS}
     either = YELLOW if part in ("draws", "pairs") else GREY
     p.box(16, 78, 108, 60, "the same\ncaptions", BLUE, size=14)
@@ -874,17 +862,15 @@ def compare_lit(part):
     )
     p.text(800, 144, "0", size=13)
     p.text(846, 144, "interval", size=13)
-    return p.svg()
 
 
-def drawn_pairs():
-    p = Picture(
-        900, 250, "One draw of the paired bootstrap",
-        "Left six captions, each with what system A and system B made of it. Right one draw of six "
-        "captions with repetition, 3, 1, 6, 6, 2, 4: a caption that is drawn twice counts twice for "
-        "both systems, and caption 5 counts for neither. From this draw come BLEU A, BLEU B and one "
-        "difference.",
-    )  # fmt: skip
+@picture(900, 250, "One draw of the paired bootstrap")
+def drawn_pairs(p):
+    """Left six captions, each with what system A and system B made of it. Right one draw of six
+    captions with repetition, 3, 1, 6, 6, 2, 4: a caption that is drawn twice counts twice for both
+    systems, and caption 5 counts for neither. From this draw come BLEU A, BLEU B and one
+    difference.
+    """
     p.text(150, 26, "the captions that we have", bold=True)
     p.text(520, 26, "one draw, with repetition", bold=True)
     for k in range(6):
@@ -901,7 +887,6 @@ def drawn_pairs():
     p.text(333, 126, "draw 6 of 6", size=13, italic=True)
     p.arrow((624, 142), (668, 142))
     p.box(670, 112, 200, 60, "BLEU B - BLEU A:\none difference a draw", GREY, size=14)
-    return p.svg()
 
 
 DECODING_PARTS = {
@@ -912,15 +897,12 @@ DECODING_PARTS = {
 }
 
 
-def decoding_lit(part):
-    """The loop that writes a text, with one of DECODING_PARTS lit."""
-    p = Picture(
-        900, 196, f"The loop that writes a text: {DECODING_PARTS[part]}",
-        "The text so far goes into the model, which keeps keys and values in the KV cache. It gives "
-        "the probabilities of the next token. From these a token is chosen by greedy decoding, by "
-        "beam search or by sampling, and appended to the text. Lit: "
-        f"{DECODING_PARTS[part]}.",
-    )  # fmt: skip
+@picture(900, 196, "The loop that writes a text: {lit}", DECODING_PARTS)
+def decoding(p, part):
+    """The text so far goes into the model, which keeps keys and values in the KV cache. It gives
+    the probabilities of the next token. From these a token is chosen by greedy decoding, by beam
+    search or by sampling, and appended to the text. Lit: {lit}.
+    """
     lit = {name: YELLOW if name == part else GREY for name in DECODING_PARTS}
     p.box(20, 48, 140, 52, "the text so far:\n[BOS] une boîte", BLUE, size=13)
     p.arrow((160, 74), (208, 74))
@@ -943,17 +925,15 @@ def decoding_lit(part):
         )
     p.arrow((880, 180), (90, 180), (90, 102))
     p.text(470, 168, "append it, and ask again until [EOS]", size=13, italic=True)
-    return p.svg()
 
 
-def greedy_tree():
-    p = Picture(
-        900, 480, "The toy's sentences as a tree",
-        "After BOS come un with 0.5, une with 0.4 and EOS with 0.1. After un: box, the beginning has "
-        "0.20, boîte 0.175, carton 0.125. After une: boîte 0.36, caisse 0.04. Greedy decoding goes "
-        "un, box 0.20, rouge 0.12, EOS 0.096. The branch une boîte is more probable from the second "
-        "word on, and is never visited.",
-    )  # fmt: skip
+@picture(900, 480, "The toy's sentences as a tree")
+def greedy_tree(p):
+    """After BOS come un with 0.5, une with 0.4 and EOS with 0.1. After un: box, the beginning has
+    0.20, boîte 0.175, carton 0.125. After une: boîte 0.36, caisse 0.04. Greedy decoding goes un,
+    box 0.20, rouge 0.12, EOS 0.096. The branch une boîte is more probable from the second word on,
+    and is never visited.
+    """
     nodes = toy_nodes()
     nodes["un box rouge end"] = ("un box rouge", 4, 50, "[EOS]", "0.096")
     nodes["un box rouge vif"] = ("un box rouge", 4, 110, "vif", "0.024")
@@ -961,17 +941,15 @@ def greedy_tree():
     columns = ["start", "step 0 writes", "step 1 writes", "step 2 writes", "step 3 writes"]
     toy_tree(p, nodes, dict.fromkeys(("bos", *path), "greedy"), path, columns)
     p.text(620, 455, "yellow, thick: what greedy decoding writes", size=14)
-    return p.svg()
 
 
-def beam_tree():
-    p = Picture(
-        900, 540, "Beam search on the toy with two beams",
-        "Step 0 keeps un 0.5 and une 0.4 and drops EOS 0.1. Step 1 keeps une boîte 0.36 and un box "
-        "0.20 and drops the others. Step 2 keeps une boîte rouge 0.18 and une boîte EOS 0.162; un "
-        "box rouge 0.12 falls out. Step 3 adds une boîte rouge EOS 0.144 and une boîte rouge vif "
-        "0.036, which is dropped. The best finished beam is une boîte EOS with 0.162.",
-    )  # fmt: skip
+@picture(900, 540, "Beam search on the toy with two beams")
+def beam_tree(p):
+    """Step 0 keeps un 0.5 and une 0.4 and drops EOS 0.1. Step 1 keeps une boîte 0.36 and un box
+    0.20 and drops the others. Step 2 keeps une boîte rouge 0.18 and une boîte EOS 0.162; un box
+    rouge 0.12 falls out. Step 3 adds une boîte rouge EOS 0.144 and une boîte rouge vif 0.036, which
+    is dropped. The best finished beam is une boîte EOS with 0.162.
+    """
     nodes = toy_nodes()
     nodes["red end"] = ("une boîte rouge", 4, 210, "[EOS]", "0.144")
     nodes["red vif"] = ("une boîte rouge", 4, 270, "vif", "0.036")
@@ -983,16 +961,14 @@ def beam_tree():
     p.text(450, 496, "blue: kept and live  ·  yellow, double frame: kept and finished  ·  "
            "dashed, ×: fell out of the pool", size=14)  # fmt: skip
     p.text(450, 520, "thick: the winner", size=14)
-    return p.svg()
 
 
-def cache_grows():
-    p = Picture(
-        900, 400, "Keys and values without and with a cache",
-        "Steps 0 to 3 of writing: BOS, un, homme, monte. Without a cache step t computes rows 0 to t, "
-        "in all 1 + 2 + 3 + 4 = 10 rows. With a cache each step computes one new row and finds the "
-        "earlier ones kept, in all 4 rows.",
-    )  # fmt: skip
+@picture(900, 400, "Keys and values without and with a cache")
+def cache_grows(p):
+    """Steps 0 to 3 of writing: BOS, un, homme, monte. Without a cache step t computes rows 0 to t,
+    in all 1 + 2 + 3 + 4 = 10 rows. With a cache each step computes one new row and finds the
+    earlier ones kept, in all 4 rows.
+    """
     words = ["[BOS]", "un", "homme", "monte"]
     for x, title in (
         (40, "without a cache: 10 rows computed"),
@@ -1009,16 +985,14 @@ def cache_grows():
                 p.text(left + 40, 115 + row * 62, "computed" if new else "kept", size=12)
     p.text(450, 350, "one box: a row of keys and values, in each layer", size=14)
     p.text(450, 375, "yellow: computed at this step  ·  blue, dashed: found in the cache", size=14)
-    return p.svg()
 
 
-def beams_follow():
-    p = Picture(
-        900, 250, "The cache follows the beams",
-        "Before: row 0 of the cache holds BOS, une, boîte, row 1 holds BOS, un, box. Both new beams "
-        "go on from row 0, so index_select with the parents 0, 0 copies it into both rows. After: "
-        "both rows hold BOS, une, boîte, and the next step appends rouge to one, EOS to the other.",
-    )  # fmt: skip
+@picture(900, 250, "The cache follows the beams")
+def beams_follow(p):
+    """Before: row 0 of the cache holds BOS, une, boîte, row 1 holds BOS, un, box. Both new beams go
+    on from row 0, so index_select with the parents 0, 0 copies it into both rows. After: both rows
+    hold BOS, une, boîte, and the next step appends rouge to one, EOS to the other.
+    """
     before = (["[BOS]", "une", "boîte"], ["[BOS]", "un", "box"])
     after = (["[BOS]", "une", "boîte", "rouge"], ["[BOS]", "une", "boîte", "[EOS]"])
     p.text(183, 30, "the cache before", bold=True)
@@ -1037,16 +1011,14 @@ def beams_follow():
     p.text(450, 200, "blue: a row that is copied  ·  grey: a row that nobody goes on from",
            size=14)  # fmt: skip
     p.text(450, 224, "yellow, dashed: what the next step appends", size=14)
-    return p.svg()
 
 
-def beams_share():
-    p = Picture(
-        900, 360, "Two beams, one list of keys, and a mask",
-        "Keys of two beams at four places: BOS and BOS, un and une, boîte and box, rouge and EOS. "
-        "Beam 0, which ends in rouge, may look at the first BOS, une, boîte and rouge. Beam 1, which "
-        "ends in EOS, may look at the first BOS, une, boîte and EOS. All else is hidden.",
-    )  # fmt: skip
+@picture(900, 360, "Two beams, one list of keys, and a mask")
+def beams_share(p):
+    """Keys of two beams at four places: BOS and BOS, un and une, boîte and box, rouge and EOS. Beam
+    0, which ends in rouge, may look at the first BOS, une, boîte and rouge. Beam 1, which ends in
+    EOS, may look at the first BOS, une, boîte and EOS. All else is hidden.
+    """
     words = ["[BOS]", "[BOS]", "un", "une", "boîte", "box", "rouge", "[EOS]"]
     sees = {"rouge": (0, 3, 4, 6), "[EOS]": (0, 3, 4, 7)}
     left, cell = 150, 86
@@ -1069,16 +1041,14 @@ def beams_share():
     p.text(450, 160, "the mask, one row for each beam", size=14, italic=True)
     p.text(450, 330, "cross on dark: hidden, another beam's past  ·  yellow: the beam's own past",
            size=14)  # fmt: skip
-    return p.svg()
 
 
-def reach():
-    p = Picture(
-        900, 450, "What each position of a decoder can reach",
-        "Eight rows, the places of the target BOS un cheval noir point EOS PAD PAD. Each row reaches "
-        "the real source tokens a black horse point EOS, and of the target the places up to its own "
-        "that are not padding. Crosses mark what is hidden: padding and the future.",
-    )  # fmt: skip
+@picture(900, 450, "What each position of a decoder can reach")
+def reach(p):
+    """Eight rows, the places of the target BOS un cheval noir point EOS PAD PAD. Each row reaches
+    the real source tokens a black horse point EOS, and of the target the places up to its own that
+    are not padding. Crosses mark what is hidden: padding and the future.
+    """
     source = ["a", "black", "horse", ".", "[EOS]", "[PAD]", "[PAD]", "[PAD]", "[PAD]"]
     target = ["[BOS]", "un", "cheval", "noir", ".", "[EOS]", "[PAD]", "[PAD]"]
     cell, top = 40, 92
@@ -1098,16 +1068,15 @@ def reach():
     for r, word in enumerate(target):
         p.text(94, top + (r + 0.5) * cell, word, size=13, anchor="end")
     p.text(450, 432, "yellow: False, may be reached  ·  cross on dark: True, may not be", size=14)
-    return p.svg()
 
 
-def questions():
-    p = Picture(
-        900, 190, "Eight questions in one pass",
-        "Eight places, numbered 0 to 7. Upper row, what is read: BOS un homme monte un cheval blanc point. Lower row, what is asked: "
-        "un homme monte un cheval blanc point EOS. An arrow leads from each token that is read to the "
-        "one that must follow it, which stands in the upper row one place to the right.",
-    )  # fmt: skip
+@picture(900, 190, "Eight questions in one pass")
+def questions(p):
+    """Eight places, numbered 0 to 7. Upper row, what is read: BOS un homme monte un cheval blanc
+    point. Lower row, what is asked: un homme monte un cheval blanc point EOS. An arrow leads from
+    each token that is read to the one that must follow it, which stands in the upper row one place
+    to the right.
+    """
     words = "[BOS] un homme monte un cheval blanc . [EOS]".split()
     for row, (name, fill) in enumerate((("read", BLUE), ("asked", YELLOW))):
         y = 40 + row * 90
@@ -1120,7 +1089,6 @@ def questions():
     p.text(78, 20, "place", anchor="end", italic=True)
     for t in range(8):
         p.text(135 + t * 99, 20, str(t), italic=True)
-    return p.svg()
 
 
 READING_PARTS = {
@@ -1130,16 +1098,13 @@ READING_PARTS = {
 }
 
 
-def reading_lit(part):
-    """The way from a sentence to a chosen head, with one of READING_PARTS lit."""
-    p = Picture(
-        900, 130, f"From a map to a head: {READING_PARTS[part]}",
-        "From left to right: the encoder reads English; each head of the decoder's cross-attention has a map "
-        "of tokens, T rows and S columns, while French is written; it becomes a map of words, T' "
-        "rows and S' columns; the map becomes links; the links and the true ones make an error "
-        "rate; validation chooses one head, and test reports its rate. Lit: "
-        f"{READING_PARTS[part]}.",
-    )  # fmt: skip
+@picture(900, 130, "From a map to a head: {lit}", READING_PARTS)
+def reading(p, part):
+    """From left to right: the encoder reads English; each head of the decoder's cross-attention has
+    a map of tokens, T rows and S columns, while French is written; it becomes a map of words, T'
+    rows and S' columns; the map becomes links; the links and the true ones make an error rate;
+    validation chooses one head, and test reports its rate. Lit: {lit}.
+    """
     boxes = (
         ("encoder\nof English", ""), ("cross-\nattention", "map"), ("map of\ntokens", "map"),
         ("map of\nwords", "rate"), ("links", "rate"), ("error rate", "rate"),
@@ -1153,17 +1118,14 @@ def reading_lit(part):
             p.arrow((x - 24, 54), (x - 2, 54))
         p.box(x, 28, 104, 52, words, YELLOW if lit == part else GREY, size=14)
         p.text(x + 52, 102, note, size=12, italic=True)
-    return p.svg()
 
 
-def read_and_write():
-    p = Picture(
-        900, 262, "The two steps of a word",
-        "Nine steps of a decoder, from left to right. Step 0 reads BOS and writes Un, step 1 reads Un "
-        "and writes homme, and so on over chev, auche, un, cheval and marron to the end. Cheval is "
-        "marked twice: step 5, which writes it, is its output step; step 6, which reads it, is its "
-        "input step.",
-    )  # fmt: skip
+@picture(900, 262, "The two steps of a word")
+def read_and_write(p):
+    """Nine steps of a decoder, from left to right. Step 0 reads BOS and writes Un, step 1 reads Un
+    and writes homme, and so on over chev, auche, un, cheval and marron to the end. Cheval is marked
+    twice: step 5, which writes it, is its output step; step 6, which reads it, is its input step.
+    """
     tokens = ["[BOS]", "Un", "homme", "chev", "auche", "un", "cheval", "marron", ".", "[EOS]"]
     left, step, width, height = 86, 89, 76, 38
     for y, name in ((61, "step"), (103, "reads"), (183, "writes")):
@@ -1183,17 +1145,15 @@ def read_and_write():
         p.arrow((middle, 34), (middle, 50))
     p.text(left, 236, "each step gives one row of the map; both marked rows belong to cheval",
            anchor="start", italic=True)  # fmt: skip
-    return p.svg()
 
 
-def may_move():
-    p = Picture(
-        900, 330, "Change one thing: what may move?",
-        "Three panels, each with what goes in on the left and what comes out on the right. Padding: "
-        "the last input, PAD, is changed, and all results of words stay. A decoder: the last input, "
-        "horse, is changed; only the last result moves. A batch: the second sentence is changed; the "
-        "results of the first stay, those of the second move.",
-    )  # fmt: skip
+@picture(900, 330, "Change one thing: what may move?")
+def may_move(p):
+    """Three panels, each with what goes in on the left and what comes out on the right. Padding:
+    the last input, PAD, is changed, and all results of words stay. A decoder: the last input,
+    horse, is changed; only the last result moves. A batch: the second sentence is changed; the
+    results of the first stay, those of the second move.
+    """
     panels = [
         ("padding", ["a", "man", "rides", "[PAD]"], {3}, {3}),
         ("a decoder", ["a", "man", "rides", "horses"], {3}, {3}),
@@ -1211,16 +1171,14 @@ def may_move():
                 say = "no matter"
             p.box(x + 150, y, 108, tall, say, YELLOW if t in moved else GREY, dashed=t in moved)
     p.text(450, 308, "* changed  ·  grey: must not move  ·  yellow, dashed: may move", size=14)
-    return p.svg()
 
 
-def cross_attention():
-    p = Picture(
-        900, 300, "Cross-attention: the target asks, the source is asked",
-        "X of the target, T rows, makes the queries Q. The memory of the source, S rows, makes the "
-        "keys K and the values V. The weights A are a rectangle of T rows and S columns; A times V "
-        "has T rows again.",
-    )  # fmt: skip
+@picture(900, 300, "Cross-attention: the target asks, the source is asked")
+def cross_attention(p):
+    """X of the target, T rows, makes the queries Q. The memory of the source, S rows, makes the
+    keys K and the values V. The weights A are a rectangle of T rows and S columns; A times V has T
+    rows again.
+    """
     p.box(20, 50, 130, 70, "X, target\n(T, d_model)", BLUE, size=14)
     p.box(20, 190, 130, 70, "memory, source\n(S, d_model)", GREY, size=14)
     for x, y, name, ground in ((250, 55, "Q   (T, d_k)", BLUE), (250, 165, "K   (S, d_k)", GREY),
@@ -1239,16 +1197,14 @@ def cross_attention():
     p.arrow((660, 130), (738, 130))
     p.arrow((380, 260), (690, 260), (738, 155))
     p.box(740, 95, 140, 70, "Y = A V\n(T, d_v)", BLUE, size=14)
-    return p.svg()
 
 
-def decoder_layer():
-    p = Picture(
-        900, 500, "A decoder layer with shapes",
-        "X, N by T by d_model, goes through three sub-layers in turn: masked self-attention with the "
-        "mask of the target, cross-attention that reads the memory with its mask, and feed-forward. "
-        "Around each of them a residual connection and a LayerNorm. The shape stays the same.",
-    )  # fmt: skip
+@picture(900, 500, "A decoder layer with shapes")
+def decoder_layer(p):
+    """X, N by T by d_model, goes through three sub-layers in turn: masked self-attention with the
+    mask of the target, cross-attention that reads the memory with its mask, and feed-forward.
+    Around each of them a residual connection and a LayerNorm. The shape stays the same.
+    """
     steps = [
         (365, "masked self-attention", "what is written so far?"),
         (235, "cross-attention", "what does the source say?"),
@@ -1273,16 +1229,14 @@ def decoder_layer():
     p.box(60, 265, 200, 50, "memory_mask\n(N, 1, 1, S)", GREY, size=13)
     p.arrow((260, 283), (328, 268))
     p.text(602, 431, "residual connection, goes around", size=12, anchor="start", italic=True)
-    return p.svg()
 
 
-def next_word():
-    p = Picture(
-        900, 220, "What a language model does",
-        "A circle. The text, A fox is swimming in a, goes into the language model. It gives each "
-        "possible next word a probability: river much, lake less, street hardly any. One word is "
-        "drawn, and goes back to the end of the text.",
-    )  # fmt: skip
+@picture(900, 220, "What a language model does")
+def next_word(p):
+    """A circle. The text, A fox is swimming in a, goes into the language model. It gives each
+    possible next word a probability: river much, lake less, street hardly any. One word is drawn,
+    and goes back to the end of the text.
+    """
     p.box(20, 60, 250, 50, "A fox is swimming in a", GREY)
     p.arrow((270, 85), (318, 85))
     p.box(320, 55, 160, 60, "language model")
@@ -1295,17 +1249,15 @@ def next_word():
     p.box(770, 60, 110, 50, "draw one", WHITE)
     p.arrow((825, 110), (825, 196), (145, 196), (145, 112))
     p.text(400, 184, "and append it", size=13, italic=True)
-    return p.svg()
 
 
-def prompt():
-    p = Picture(
-        900, 230, "A prompt, and what follows",
-        "Two texts in a row each. First some examples, m 13, c 4, k 9, and a new case, m; what "
-        "follows is 13. Second an English sentence and an equals sign; what follows is French. The "
-        "prompt is read at once, which is called prefill; what follows is written token by token, "
-        "which is called decode.",
-    )  # fmt: skip
+@picture(900, 230, "A prompt, and what follows")
+def prompt(p):
+    """Two texts in a row each. First some examples, m 13, c 4, k 9, and a new case, m; what follows
+    is 13. Second an English sentence and an equals sign; what follows is French. The prompt is read
+    at once, which is called prefill; what follows is written token by token, which is called
+    decode.
+    """
     left, middle, wide = 130, 560, 420
     for y, name, given, follows in (
         (34, "examples", "m 13    c 4    k 9    m", "13"),
@@ -1321,17 +1273,15 @@ def prompt():
             f'<path d="M{x} 152 v10 h{width} v-10" fill="none" stroke="{LINE}" stroke-width="1.8"/>'
         )
         p.text(x + width / 2, 184, words, italic=True)
-    return p.svg()
 
 
-def induction():
-    p = Picture(
-        900, 336, "A previous-token head and an induction head",
-        "Three rows of the tokens m, 13, c, 4, m. From the lowest to the middle row each token looks "
-        "one place back: layer 0, the previous-token head. The place of 13 now notes that m stood "
-        "before it. From the middle to the upper row the last m looks at the place that has noted m, "
-        "and copies 13: layer 1, the induction head.",
-    )  # fmt: skip
+@picture(900, 336, "A previous-token head and an induction head")
+def induction(p):
+    """Three rows of the tokens m, 13, c, 4, m. From the lowest to the middle row each token looks
+    one place back: layer 0, the previous-token head. The place of 13 now notes that m stood before
+    it. From the middle to the upper row the last m looks at the place that has noted m, and copies
+    13: layer 1, the induction head.
+    """
     tokens = ("m", "13", "c", "4", "m")
     at = [240 + 132 * t for t in range(5)]
     for t, (x, token) in enumerate(zip(at, tokens, strict=True)):
@@ -1342,30 +1292,23 @@ def induction():
             p.arrow((at[t - 1] + 50, 270), (x + 50, 196))
     p.box(at[4], 20, 100, 44, "13", YELLOW)
     p.arrow((at[1] + 50, 140), (at[1] + 50, 42), (at[4] - 2, 42))
-    p.text(
-        (at[1] + at[4]) / 2 + 40,
-        26,
-        "who has my token, m, before it? copy it",
-        size=13,
-        italic=True,
-    )
+    words = "who has my token, m, before it? copy it"
+    p.text((at[1] + at[4]) / 2 + 40, 26, words, size=13, italic=True)
     p.arrow((at[4] + 50, 140), (at[4] + 50, 66))
     p.text(20, 292, "tokens", anchor="start", bold=True)
     p.text(20, 228, "layer 0:", anchor="start", size=14, bold=True)
     p.text(20, 246, "previous-token head", anchor="start", size=13)
     p.text(20, 92, "layer 1:", anchor="start", size=14, bold=True)
     p.text(20, 110, "induction head", anchor="start", size=13)
-    return p.svg()
 
 
-def decoder_alone():
-    p = Picture(
-        900, 372, "From the decoder to a language model",
-        "On the left a decoder layer: the target goes through masked self-attention, then "
-        "cross-attention, which reads the memory of the source, then feed-forward. Cross-attention "
-        "and the memory are crossed out. On the right what is left, a language model's layer: one "
-        "stream of tokens goes through masked self-attention and feed-forward.",
-    )  # fmt: skip
+@picture(900, 372, "From the decoder to a language model")
+def decoder_alone(p):
+    """On the left a decoder layer: the target goes through masked self-attention, then
+    cross-attention, which reads the memory of the source, then feed-forward. Cross-attention and
+    the memory are crossed out. On the right what is left, a language model's layer: one stream of
+    tokens goes through masked self-attention and feed-forward.
+    """
     p.text(335, 24, "decoder layer", bold=True)
     p.text(720, 24, "language model's layer", bold=True)
     for x, names in ((220, ("masked self-attention", "cross-attention", "feed-forward")),
@@ -1382,21 +1325,19 @@ def decoder_alone():
     p.text(95, 128, "memory, source", size=13)
     p.text(95, 146, "(N, S, d_model)", size=13)
     p.arrow((170, 185), (218, 185))
-    cross(p, 224, 167, 36, 36)  # on both sides of the name, so that it can be read
-    cross(p, 410, 167, 36, 36)
-    cross(p, 20, 160, 150, 50)
+    p.cross_out(224, 167, 36, 36)  # on both sides of the name, so that it can be read
+    p.cross_out(410, 167, 36, 36)
+    p.cross_out(20, 160, 150, 50)
     p.arrow((480, 185), (575, 185))
     p.text(527, 166, "no source", size=13, italic=True)
-    return p.svg()
 
 
-def packed_rows():
-    p = Picture(
-        900, 300, "Packing: documents laid end to end",
-        "Above, three captions in three rows of a batch, filled up with padding: a quarter of the "
-        "places is empty. Below, the same captions behind one another in one row, with the number of the "
-        "document and the position under each token; positions begin anew with each document.",
-    )  # fmt: skip
+@picture(900, 300, "Packing: documents laid end to end")
+def packed_rows(p):
+    """Above, three captions in three rows of a batch, filled up with padding: a quarter of the
+    places is empty. Below, the same captions behind one another in one row, with the number of the
+    document and the position under each token; positions begin anew with each document.
+    """
     documents = (["[BOS]", "A", "fox", "runs"], ["[BOS]", "It", "rains"], ["[BOS]", "Two"])
     cell = 82
     p.text(20, 22, "a row each", anchor="start", bold=True)
@@ -1416,17 +1357,14 @@ def packed_rows():
     p.text(20, 208, "document", anchor="start", size=14)
     p.text(20, 240, "position", anchor="start", size=14)
     p.text(450, 278, "a token sees what stands before it in its own document", size=14, italic=True)
-    return p.svg()
 
 
-def what_leaves():
-    p = Picture(
-        900, 275, "What must leave together",
-        "Five boxes that travel in one folder, each with what happens without it. Weights: nothing "
-        "runs. Configuration: a wrong number of heads still fits. Tokenizer: every id "
-        "is another piece. Decoding settings: it does not know when to stop. Card: nobody knows "
-        "what it cannot do.",
-    )  # fmt: skip
+@picture(900, 275, "What must leave together")
+def what_leaves(p):
+    """Five boxes that travel in one folder, each with what happens without it. Weights: nothing
+    runs. Configuration: a wrong number of heads still fits. Tokenizer: every id is another piece.
+    Decoding settings: it does not know when to stop. Card: nobody knows what it cannot do.
+    """
     parts = [
         ("weights", "names, shapes,\nnumbers", "nothing runs"),
         ("configuration", "heads, layers,\nnorm, positions", "a wrong number of\nheads still fits"),
@@ -1446,17 +1384,15 @@ def what_leaves():
         p.text(x + 88, 202, "without it", size=13, anchor="start")
         for k, line in enumerate(without.split("\n")):
             p.text(x + 80, 240 + k * 20, line, size=14, italic=True)
-    return p.svg()
 
 
-def safetensors_file():
-    p = Picture(
-        900, 270, "A safetensors file",
-        "Three parts, one after another. Eight bytes hold n, the length of the header. The header, "
-        "n bytes of JSON, gives each tensor a name, a dtype, a shape and two offsets. "
-        "Then come the numbers, one tensor after another. The offsets 0 and 18,432 point to where "
-        "the first tensor begins and ends, counted from the end of the header.",
-    )  # fmt: skip
+@picture(900, 270, "A safetensors file")
+def safetensors_file(p):
+    """Three parts, one after another. Eight bytes hold n, the length of the header. The header, n
+    bytes of JSON, gives each tensor a name, a dtype, a shape and two offsets. Then come the
+    numbers, one tensor after another. The offsets 0 and 18,432 point to where the first tensor
+    begins and ends, counted from the end of the header.
+    """
     p.box(20, 110, 110, 60, "n", YELLOW)
     p.box(130, 110, 360, 60, '{"… .W_K": {…, "data_offsets": [0, 18432]}, …}', BLUE, size=13)
     for x, width, words in ((490, 150, "numbers of\n… .W_K"), (640, 150, "numbers of\n… .W_O")):
@@ -1472,16 +1408,14 @@ def safetensors_file():
     for x, words in ((20, "byte 0"), (130, "8"), (490, "8 + n")):
         p.text(x + 2, 188, words, size=13, anchor="start")
     p.text(450, 250, "names, shapes, numbers: there is no place for a call", size=14, italic=True)
-    return p.svg()
 
 
-def shards():
-    p = Picture(
-        900, 300, "Two shards and their index",
-        "An index, a JSON file, has a line for each tensor with the name of the shard that holds it: "
-        "embedding.weight and one W_Q in shard 1, another W_Q and the last norm in shard 2. An arrow "
-        "leads to each shard. A shard is a whole safetensors file: length, header, numbers.",
-    )  # fmt: skip
+@picture(900, 300, "Two shards and their index")
+def shards(p):
+    """An index, a JSON file, has a line for each tensor with the name of the shard that holds it:
+    embedding.weight and one W_Q in shard 1, another W_Q and the last norm in shard 2. An arrow
+    leads to each shard. A shard is a whole safetensors file: length, header, numbers.
+    """
     p.text(195, 26, "model.safetensors.index.json", size=14, bold=True)
     lines = (
         ("embedding.weight", 1),
@@ -1495,40 +1429,25 @@ def shards():
         p.box(250, y, 120, 44, f"shard {shard}", YELLOW if shard == 1 else GREY, size=14)
         p.arrow((370, y + 22), (448, 92 if shard == 1 else 212))
     for shard, y in ((1, 62), (2, 182)):
-        p.text(
-            450,
-            y - 14,
-            f"model-0000{shard}-of-00002.safetensors",
-            size=14,
-            anchor="start",
-            bold=True,
-        )
+        name = f"model-0000{shard}-of-00002.safetensors"
+        p.text(450, y - 14, name, size=14, anchor="start", bold=True)
         p.box(450, y, 60, 60, "n", YELLOW if shard == 1 else GREY)
         p.box(510, y, 150, 60, "header", BLUE)
         for k in range(2):
-            p.box(
-                660 + k * 110,
-                y,
-                110,
-                60,
-                lines[2 * shard - 2 + k][0].replace(".", "\n."),
-                WHITE,
-                size=13,
-            )
-    p.text(450, 284, "each shard is a safetensors file of its own; each tensor is in one of them", size=14,
-           italic=True)  # fmt: skip
-    return p.svg()
+            name, _ = lines[2 * shard - 2 + k]
+            p.box(660 + k * 110, y, 110, 60, name.replace(".", "\n."), WHITE, size=13)
+    words = "each shard is a safetensors file of its own; each tensor is in one of them"
+    p.text(450, 284, words, size=14, italic=True)
 
 
-def two_graphs():
-    p = Picture(
-        900, 330, "Two graphs and a loop",
-        "Text goes through the tokenizer to source ids; encoder.onnx runs once and returns keys and "
-        "values of the source. decoder_step.onnx runs once a token: it takes these, the source ids, the "
-        "newest id and the keys and values so far, and returns logits and the longer keys and values. The "
-        "host's loop chooses the next id and stops at EOS or at the limit. The tokenizer turns the ids into text. "
-        "The graphs are files; tokenizer and loop are the host's.",
-    )  # fmt: skip
+@picture(900, 330, "Two graphs and a loop")
+def two_graphs(p):
+    """Text goes through the tokenizer to source ids; encoder.onnx runs once and returns keys and
+    values of the source. decoder_step.onnx runs once a token: it takes these, the source ids, the
+    newest id and the keys and values so far, and returns logits and the longer keys and values. The
+    host's loop chooses the next id and stops at EOS or at the limit. The tokenizer turns the ids
+    into text. The graphs are files; tokenizer and loop are the host's.
+    """
     p.box(20, 60, 120, 60, "tokenizer", GREY)
     p.text(80, 30, "English text")
     p.arrow((80, 40), (80, 58))
@@ -1557,17 +1476,15 @@ def two_graphs():
     p.text(130, 230, "French text", anchor="end")
     p.text(450, 302, "yellow: files of operations and weights  ·  grey: the host's own program, in "
            "any language", size=14)  # fmt: skip
-    return p.svg()
 
 
-def nn_box():
-    p = Picture(
-        900, 330, "What is inside nn.Transformer, and what is not",
-        "A dashed frame, nn.Transformer, holds two boxes: an encoder of layers and a norm, and a "
-        "decoder of layers and a norm; the memory goes from the first to the second. Outside the "
-        "frame stand, on each side, ids, the embedding and the positions, and after the decoder the "
-        "logits and the loop with its cache; and below, the masks: all of these are yours.",
-    )  # fmt: skip
+@picture(900, 330, "What is inside nn.Transformer, and what is not")
+def nn_box(p):
+    """A dashed frame, nn.Transformer, holds two boxes: an encoder of layers and a norm, and a
+    decoder of layers and a norm; the memory goes from the first to the second. Outside the frame
+    stand, on each side, ids, the embedding and the positions, and after the decoder the logits and
+    the loop with its cache; and below, the masks: all of these are yours.
+    """
     p.box(260, 50, 380, 200, dashed=True, fill=WHITE)
     p.text(450, 30, "nn.Transformer", bold=True)
     p.box(290, 160, 320, 62, "encoder: layers, then a norm")
@@ -1586,59 +1503,43 @@ def nn_box():
     p.box(290, 275, 320, 36, "masks: future, padding", YELLOW, size=13)
     p.arrow((450, 275), (450, 252))
     p.text(775, 191, "yellow: left to you", size=13, italic=True)
-    return p.svg()
 
 
-def in_proj_rows():
-    p = Picture(
-        900, 430, "The 96 rows of in_proj_weight, by projection and head",
-        "On the left in_proj_weight, (96, 32): twelve bands of eight rows, from the top Q of heads 0 "
-        "to 3, then K of heads 0 to 3, then V of heads 0 to 3. The three bands of head 1 have a "
-        "thick frame: rows 8 to 15, 40 to 47 and 72 to 79. On the right the matrices of chapter 03, "
-        "each (32, 32), with a head in eight columns; head 1 is columns 8 to 15 of each. What is a "
-        "row on the left is a column on the right.",
-    )  # fmt: skip
+@picture(900, 430, "The 96 rows of in_proj_weight, by projection and head")
+def in_proj_rows(p):
+    """On the left in_proj_weight, (96, 32): twelve bands of eight rows, from the top Q of heads 0
+    to 3, then K of heads 0 to 3, then V of heads 0 to 3. The three bands of head 1 have a thick
+    frame: rows 8 to 15, 40 to 47 and 72 to 79. On the right the matrices of chapter 03, each (32,
+    32), with a head in eight columns; head 1 is columns 8 to 15 of each. What is a row on the left
+    is a column on the right.
+    """
     band, colours = 28, {"Q": BLUE, "K": YELLOW, "V": GREY}
     p.text(190, 30, "PyTorch: in_proj_weight   (96, 32)", bold=True)
     p.text(660, 30, "chapter 03: W_Q, W_K, W_V   (32, 32) each", bold=True)
-
-    def frame(x, y, width, height):
-        p.parts.append(
-            f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="none" '
-            f'stroke="{INK}" stroke-width="3"/>'
-        )
 
     for third, (name, colour) in enumerate(colours.items()):
         top = 56 + third * (4 * band + 8)
         for head in range(4):
             y, first = top + head * band, 32 * third + 8 * head
-            p.parts.append(
-                f'<rect x="110" y="{y}" width="160" height="{band}" fill="{colour}" '
-                f'stroke="{LINE}"/>'
-            )
+            p.cell(110, y, 160, band, colour)
             p.text(190, y + band / 2, f"{name}, head {head}", size=14)
             p.text(98, y + band / 2, f"rows {first} to {first + 7}", size=12, anchor="end")
-            p.parts.append(
-                f'<rect x="{520 + head * 70}" y="{top}" width="70" height="{4 * band}" '
-                f'fill="{colour}" stroke="{LINE}"/>'
-            )
+            p.cell(520 + head * 70, top, 70, 4 * band, colour)
             p.text(555 + head * 70, top + 2 * band, f"head {head}", size=13)
-        frame(112, top + band + 2, 156, band - 4)
-        frame(592, top + 2, 66, 4 * band - 4)
+        p.frame(112, top + band + 2, 156, band - 4)
+        p.frame(592, top + 2, 66, 4 * band - 4)
         p.text(500, top + 2 * band, f"W_{name}", bold=True, anchor="end")
         p.arrow((280, top + 2 * band), (440, top + 2 * band))
         p.text(360, top + 2 * band - 14, "turned: .T", size=13)
-    return p.svg()
 
 
-def nn_encoder_layer():
-    p = Picture(
-        930, 310, "The encoder layer in PyTorch's names, in both orders",
-        "norm_first=False: self_attn, with in_proj_weight and out_proj, then plus, then norm1; then "
-        "linear1, ReLU and linear2, then plus, then norm2. norm_first=True: norm1, self_attn, plus, "
-        "then norm2, linear1, ReLU, linear2, plus. An arrow leads from the input of each sub-layer "
-        "around it to its plus.",
-    )  # fmt: skip
+@picture(930, 310, "The encoder layer in PyTorch's names, in both orders")
+def nn_encoder_layer(p):
+    """norm_first=False: self_attn, with in_proj_weight and out_proj, then plus, then norm1; then
+    linear1, ReLU and linear2, then plus, then norm2. norm_first=True: norm1, self_attn, plus, then
+    norm2, linear1, ReLU, linear2, plus. An arrow leads from the input of each sub-layer around it
+    to its plus.
+    """
     parts = {
         "attend": (170, BLUE, "self_attn\nin_proj_weight, out_proj"),
         "feed": (170, BLUE, "linear1, ReLU, linear2"),
@@ -1670,16 +1571,14 @@ def nn_encoder_layer():
           ["attend", "+", "norm1", "feed", "+", "norm2"])  # fmt: skip
     chain(260, "norm_first=True: normalise, work, add",
           ["norm1", "attend", "+", "norm2", "feed", "+"])  # fmt: skip
-    return p.svg()
 
 
-def training_memory():
-    p = Picture(
-        900, 220, "The memory of a training",
-        "Five boxes. Weights take 4 bytes a parameter, gradients 4, AdamW's two running means 4 each: 16 "
-        "bytes a parameter in all, whatever the batch. The fifth box, what the forward pass keeps for "
-        "the backward pass, grows with the batch and the length of its sentences.",
-    )  # fmt: skip
+@picture(900, 220, "The memory of a training")
+def training_memory(p):
+    """Five boxes. Weights take 4 bytes a parameter, gradients 4, AdamW's two running means 4 each:
+    16 bytes a parameter in all, whatever the batch. The fifth box, what the forward pass keeps for
+    the backward pass, grows with the batch and the length of its sentences.
+    """
     names = ("weights", "gradients", "running mean\nof gradients", "running mean\nof their squares")
     for i, name in enumerate(names):
         p.box(25 + i * 135, 60, 130, 84, name, (YELLOW, BLUE, GREY, GREY)[i], size=14)
@@ -1690,17 +1589,15 @@ def training_memory():
           dashed=True, size=14)  # fmt: skip
     p.text(737, 36, "results of the forward pass", bold=True)
     p.text(737, 194, "grows with the batch and the length", size=14, italic=True)
-    return p.svg()
 
 
-def instalments():
-    p = Picture(
-        900, 330, "A softmax in instalments",
-        "Four keys in two blocks. First block: scores 0 and log 2, values 1 and 2; the largest score is "
-        "log 2, the exponentials are one half and 1, their sum 1.5, the weighted values 2.5. Second "
-        "block: scores log 4 and 0, values 3 and 4; the largest is now log 4, so both sums are halved "
-        "to 0.75 and 1.25, then 1.25 and 4 are added: 2 and 5.25. The result is 2.625.",
-    )  # fmt: skip
+@picture(900, 330, "A softmax in instalments")
+def instalments(p):
+    """Four keys in two blocks. First block: scores 0 and log 2, values 1 and 2; the largest score
+    is log 2, the exponentials are one half and 1, their sum 1.5, the weighted values 2.5. Second
+    block: scores log 4 and 0, values 3 and 4; the largest is now log 4, so both sums are halved to
+    0.75 and 1.25, then 1.25 and 4 are added: 2 and 5.25. The result is 2.625.
+    """
     for left, name, scores, values, shares in (
         (30, "block 1", ("0", "log 2"), ("1", "2"), ("1/2", "1")),
         (470, "block 2", ("log 4", "0"), ("3", "4"), ("1", "1/4")),
@@ -1713,8 +1610,8 @@ def instalments():
             p.text(left + 100, y + 17, label, size=14, anchor="end")
             for k, item in enumerate(items):
                 p.box(left + 115 + k * 125, y, 115, 34, item, fill)
-    p.box(30, 206, 265, 104, "largest: log 2\nsum: 1/2 + 1 = 1.5\nvalues: 1/2 · 1 + 1 · 2 = 2.5", BLUE,
-          size=14)  # fmt: skip
+    words = "largest: log 2\nsum: 1/2 + 1 = 1.5\nvalues: 1/2 · 1 + 1 · 2 = 2.5"
+    p.box(30, 206, 265, 104, words, BLUE, size=14)
     p.arrow((295, 258), (408, 258))
     p.text(351, 236, "shrink by", size=13, italic=True)
     p.text(351, 280, "2/4 = 1/2", size=14, bold=True)
@@ -1723,16 +1620,14 @@ def instalments():
           size=14)  # fmt: skip
     p.arrow((710, 258), (758, 258))
     p.box(760, 220, 115, 76, "5.25 / 2\n= 2.625", YELLOW)
-    return p.svg()
 
 
-def number_formats():
-    p = Picture(
-        900, 226, "Bits of three formats",
-        "Rows of squares, one a bit. float32: 1 sign, 8 exponent, 23 mantissa. float16: 1 sign, 5 "
-        "exponent, 10 mantissa. bfloat16: 1 sign, 8 exponent, 7 mantissa, which is the first half of "
-        "a float32.",
-    )  # fmt: skip
+@picture(900, 226, "Bits of three formats")
+def number_formats(p):
+    """Rows of squares, one a bit. float32: 1 sign, 8 exponent, 23 mantissa. float16: 1 sign, 5
+    exponent, 10 mantissa. bfloat16: 1 sign, 8 exponent, 7 mantissa, which is the first half of a
+    float32.
+    """
     for row, (name, exponent, mantissa) in enumerate(
         (("float32", 8, 23), ("float16", 5, 10), ("bfloat16", 8, 7))
     ):
@@ -1753,16 +1648,14 @@ def number_formats():
     ):
         p.box(x, 190, 22, 22, "", fill)
         p.text(x + 32, 201, words, size=14, anchor="start")
-    return p.svg()
 
 
-def two_replicas():
-    p = Picture(
-        900, 300, "Two replicas, one gradient",
-        "A batch is cut in two. Replica 0 and replica 1 have equal weights; each reads its half and "
-        "computes a gradient. The gradients are averaged, and both replicas make the same step with the "
-        "mean, so their weights stay equal.",
-    )  # fmt: skip
+@picture(900, 300, "Two replicas, one gradient")
+def two_replicas(p):
+    """A batch is cut in two. Replica 0 and replica 1 have equal weights; each reads its half and
+    computes a gradient. The gradients are averaged, and both replicas make the same step with the
+    mean, so their weights stay equal.
+    """
     p.box(20, 115, 120, 70, "batch", GREY)
     for r, y in enumerate((35, 195)):
         p.arrow((140, 150), (198, y + 35))
@@ -1777,22 +1670,20 @@ def two_replicas():
                 (450, y - 2 if r == 0 else y + 72))  # fmt: skip
     p.box(740, 100, 140, 100, "mean of the\ngradients", BLUE, size=14)
     p.text(450, 150, "the same step for both", size=14, italic=True)
-    return p.svg()
 
 
-def head_off():
-    p = Picture(
-        900, 300, "A head switched off",
-        "The results of head 0, head 1 and head 2 stand side by side, each of shape (T, d_v), and W_O "
-        "has a block of d_v rows for each. The result is a sum of one term a head. The columns of head "
-        "1 are crossed out, and so is its term in the sum.",
-    )  # fmt: skip
+@picture(900, 300, "A head switched off")
+def head_off(p):
+    """The results of head 0, head 1 and head 2 stand side by side, each of shape (T, d_v), and W_O
+    has a block of d_v rows for each. The result is a sum of one term a head. The columns of head 1
+    are crossed out, and so is its term in the sum.
+    """
     fills = (BLUE, GREY, YELLOW)
     p.text(170, 34, "Y, the heads side by side", bold=True)
     for m in range(3):
         p.grid(40 + 92 * m, 100, 3, 3, 28, lambda r, c, m=m: fills[m])
         p.text(82 + 92 * m, 78, f"head {m}", size=13)
-    cross(p, 132, 100, 84, 84)
+    p.cross_out(132, 100, 84, 84)
     p.text(172, 210, "(T, h · d_v)", size=13)
     p.text(343, 142, "@", size=20)
     p.text(448, 34, "W_O", bold=True)
@@ -1805,28 +1696,17 @@ def head_off():
         p.box(592, 62 + 70 * m, 286, 52, f"head {m} @ its rows of W_O", fills[m])
         if m:
             p.text(573, 88 + 70 * m, "+", size=20)
-    cross(p, 592, 132, 286, 52)
+    p.cross_out(592, 132, 286, 52)
     p.text(735, 282, "(T, d_model)", size=13)
-    return p.svg()
 
 
-def cross(p, x, y, width, height):
-    """Two thick lines from corner to corner: this part is gone."""
-    for start, end in ((y, y + height), (y + height, y)):
-        p.parts.append(
-            f'<line x1="{x}" y1="{start}" x2="{x + width}" y2="{end}" stroke="{INK}" '
-            'stroke-width="3"/>'
-        )
-
-
-def stand_ins():
-    p = Picture(
-        900, 372, "What stands in for a head",
-        "A decoder layer of three parts, with cross-attention lit. It opens into four heads, whose "
-        "results are added behind W_O. Head 1 is a dashed hole. Five things can fill it. Silent: "
-        "zeros, the mean of its results. This sentence, by another map: even weights, another "
-        "sentence's map. Another sentence: that sentence's result.",
-    )  # fmt: skip
+@picture(900, 372, "What stands in for a head")
+def stand_ins(p):
+    """A decoder layer of three parts, with cross-attention lit. It opens into four heads, whose
+    results are added behind W_O. Head 1 is a dashed hole. Five things can fill it. Silent: zeros,
+    the mean of its results. This sentence, by another map: even weights, another sentence's map.
+    Another sentence: that sentence's result.
+    """
     p.text(95, 34, "decoder layer", bold=True)
     for y, name, fill in ((70, "feed-forward", BLUE), (156, "cross-attention", YELLOW),
                           (242, "self-attention", BLUE)):  # fmt: skip
@@ -1850,22 +1730,21 @@ def stand_ins():
     for y, words in ((62, "silent"), (177, "this sentence, by another map"),
                      (292, "another sentence")):  # fmt: skip
         p.text(695, y, words, size=13, italic=True)
-    p.parts.append(f'<line x1="520" y1="72" x2="520" y2="340" stroke="{LINE}" stroke-width="1.8"/>')
+    p.line((520, 72), (520, 340), 1.8)
     p.arrow((520, 157), (449, 157))
-    return p.svg()
 
 
-def patching():
-    p = Picture(
-        900, 520, "Activation patching",
-        "Two runs of an encoder, one above the other, drawn as three rows of boxes, one box a token, "
-        "with bars for the layers between two rows. The clean run reads a man is riding a horse, the "
-        "corrupted run a man is riding a bicycle. The vector of horse that layer 1 reads is copied "
-        "into the corrupted run. What this run then writes is the question.",
-    )  # fmt: skip
+@picture(900, 520, "Activation patching")
+def patching(p):
+    """Two runs of an encoder, one above the other, drawn as three rows of boxes, one box a token,
+    with bars for the layers between two rows. The clean run reads a man is riding a horse, the
+    corrupted run a man is riding a bicycle. The vector of horse that layer 1 reads is copied into
+    the corrupted run. What this run then writes is the question.
+    """
     tops, x, step = (12, 288), 222, 76
     for top, name, thing, writes in zip(
-        tops, ("clean", "corrupted"), ("horse", "bicycle"), ("writes: … monte", "writes: … ?"), strict=True
+        tops, ("clean", "corrupted"), ("horse", "bicycle"), ("writes: … monte", "writes: … ?"),
+        strict=True,
     ):  # fmt: skip
         p.text(62, top + 110, name, bold=True)
         for row, label in enumerate(("decoder reads", "layer 1 reads", "layer 0 reads")):
@@ -1876,38 +1755,28 @@ def patching():
                 fill = YELLOW if copied else BLUE if name == "clean" else GREY
                 p.box(x + step * k, y, 70, 44, "horse" if copied else word, fill, size=14)
             if row:
-                p.box(
-                    x,
-                    y - 33,
-                    5 * step + 70,
-                    22,
-                    "layer 0" if row == 2 else "layers 1 to 3",
-                    WHITE,
-                    size=13,
-                )
+                between = "layer 0" if row == 2 else "layers 1 to 3"
+                p.box(x, y - 33, 5 * step + 70, 22, between, WHITE, size=13)
         p.arrow((692, top + 22), (708, top + 22))
         p.text(712, top + 22, writes, size=13, anchor="start")
     p.arrow((672, tops[0] + 110), (683, tops[0] + 110), (683, tops[1] + 110), (672, tops[1] + 110))
     p.text(x, 266, "this one vector is copied; what comes after it computes on", size=13,
            anchor="start", italic=True)  # fmt: skip
     p.text(712, tops[1] + 46, "(alone it wrote: fait)", size=13, anchor="start", italic=True)
-    return p.svg()
 
 
-DECISION_PARTS = ("when", "who", "read")
+DECISION_PARTS = {"": "nothing", "when": "the levels", "who": "the heads", "read": "two vectors"}
 
 
-def decision(lit=""):
-    """What this page asks of the model; the part `lit` is yellow."""
-    p = Picture(
-        900, 372, "Three questions about one word",
-        "Left the encoder: a man is riding a horse, or a bicycle, goes in, and one vector a token "
-        "comes out, among them those of riding and of the object. Right the decoder after Un homme: "
-        "four layers, one above the other, and on top the word, monte or fait. Three questions: at "
-        "which level is the word there, which part of a layer adds it, and which vector of the "
-        "encoder was read for it?",
-    )  # fmt: skip
-    fills = {part: YELLOW if part == lit else BLUE for part in DECISION_PARTS}
+@picture(900, 372, "Three questions about one word", DECISION_PARTS)
+def decision(p, part):
+    """Left the encoder: a man is riding a horse, or a bicycle, goes in, and one vector a token
+    comes out, among them those of riding and of the object. Right the decoder after Un homme: four
+    layers, one above the other, and on top the word, monte or fait. Three questions: at which level
+    is the word there, which part of a layer adds it, and which vector of the encoder was read for
+    it?
+    """
+    fills = {name: YELLOW if name == part else BLUE for name in DECISION_PARTS}
     for k, word in enumerate(("a", "man", "is", "riding", "a", "horse /\nbicycle")):
         x = 20 + 76 * k
         p.box(x, 310, 70, 44, word, GREY, size=13)
@@ -1926,7 +1795,7 @@ def decision(lit=""):
         p.box(558, y, 160, 36, "", fills["when"])
         for k in range(5):  # heads, and the feed-forward
             p.box(566 + 29 * k, y + 7, 26, 22, "ff" if k == 4 else "", size=11,
-                  fill=YELLOW if lit == "who" else WHITE)  # fmt: skip
+                  fill=YELLOW if part == "who" else WHITE)  # fmt: skip
         p.arrow((638, y + 56 if layer else 310), (638, y + 38))
     p.arrow((638, 94), (638, 60))
     p.box(558, 14, 160, 44, "monte or fait?", WHITE)
@@ -1935,17 +1804,15 @@ def decision(lit=""):
     p.text(734, 222, "2  Which heads?", size=14, anchor="start", bold=True)
     p.text(734, 244, "direct logit", size=13, anchor="start", italic=True)
     p.text(734, 262, "attribution", size=13, anchor="start", italic=True)
-    return p.svg()
 
 
-def then_and_now():
-    p = Picture(
-        900, 300, "A layer in 2017 and today",
-        "Two rows of boxes. 2017: before the first layer, positions are added to the embedding; "
-        "attention with one key head for each query head, plus, LayerNorm; feed-forward with ReLU and "
-        "biases, plus, LayerNorm. Today: RMSNorm, attention with rotated queries and keys and shared "
-        "key heads, plus; RMSNorm, SwiGLU without biases, plus. The residual line runs past the norms.",
-    )  # fmt: skip
+@picture(900, 300, "A layer in 2017 and today")
+def then_and_now(p):
+    """Two rows of boxes. 2017: before the first layer, positions are added to the embedding;
+    attention with one key head for each query head, plus, LayerNorm; feed-forward with ReLU and
+    biases, plus, LayerNorm. Today: RMSNorm, attention with rotated queries and keys and shared key
+    heads, plus; RMSNorm, SwiGLU without biases, plus. The residual line runs past the norms.
+    """
     rows = (
         ("2017", ("attention\nh key heads", "LayerNorm", "W, ReLU, W\nbiases", "LayerNorm")),
         ("today", ("RMSNorm", "attention\nrotated, shared\nkey heads", "RMSNorm",
@@ -1963,52 +1830,42 @@ def then_and_now():
             x += 118
             if fill != GREY:  # what goes around it is added to its result
                 back = x - 118 - 13 - (0 if row == 0 else 144)
-                p.parts.append(
-                    f'<circle cx="{x + 34}" cy="{y + 36}" r="12" fill="{WHITE}" stroke="{LINE}"/>'
-                )
+                p.circle(x + 34, y + 36, 12, WHITE)
                 p.text(x + 34, y + 36, "+")
                 p.arrow((x, y + 36), (x + 22, y + 36))
                 p.arrow((back, y + 36), (back, y - 22), (x + 34, y - 22), (x + 34, y + 23))
                 x += 46
             p.arrow((x, y + 36), (x + 26, y + 36))
             x += 26
-    return p.svg()
 
 
-def turned_pairs():
-    p = Picture(
-        900, 300, "Queries and keys that turn with their place",
-        "Three pairs of clocks. In each the query, a thick hand, stands two places after the key, a "
-        "thin one: places 3 and 1, 5 and 3, 9 and 7. Both hands point right at place 0 and are "
-        "turned by 40 degrees a place, so "
-        "the angle between them is the same 80 degrees each time.",
-    )  # fmt: skip
+@picture(900, 300, "Queries and keys that turn with their place")
+def turned_pairs(p):
+    """Three pairs of clocks. In each the query, a thick hand, stands two places after the key, a
+    thin one: places 3 and 1, 5 and 3, 9 and 7. Both hands point right at place 0 and are turned by
+    40 degrees a place, so the angle between them is the same 80 degrees each time.
+    """
     for k, (key, query) in enumerate(((1, 3), (3, 5), (7, 9))):
-        cx, cy, r = 170 + k * 280, 140, 96
-        p.parts.append(f'<circle cx="{cx}" cy="{cy}" r="{r}" fill="{BLUE}" stroke="{LINE}"/>')
+        cx, cy = 170 + k * 280, 140
+        p.circle(cx, cy, 96, BLUE)
         for place, name, width in ((key, "key", 1.8), (query, "query", 4)):
             angle = math.radians(40 * place)
             x, y = cx + 84 * math.cos(angle), cy - 84 * math.sin(angle)
-            p.parts.append(
-                f'<line x1="{cx}" y1="{cy}" x2="{x:.2f}" y2="{y:.2f}" stroke="{LINE}" '
-                f'stroke-width="{width}"/>'
-            )
+            p.line((cx, cy), (f"{x:.2f}", f"{y:.2f}"), width)
             p.text(round(cx + 58 * math.cos(angle + 0.32), 1),
                    round(cy - 58 * math.sin(angle + 0.32), 1), name, size=12)  # fmt: skip
         p.text(cx, 22, f"key at {key}, query at {query}", bold=True)
         p.text(cx, 262, "80° between them", size=14)
-    p.text(450, 288, "one pair of columns: place 0 points right, and each place turns it by 40° more, "
-           "anticlockwise", size=13, italic=True)  # fmt: skip
-    return p.svg()
+    words = "one pair of columns: place 0 points right, and each place turns it by 40° more, "
+    p.text(450, 288, words + "anticlockwise", size=13, italic=True)
 
 
-def gate():
-    p = Picture(
-        900, 210, "A feed-forward layer with a gate",
-        "X goes two ways: through the matrix gate and then SiLU, and through the matrix up. The two "
-        "results, d_ff numbers each, are multiplied number by number, and the matrix down brings the "
-        "product back to d_model numbers.",
-    )  # fmt: skip
+@picture(900, 210, "A feed-forward layer with a gate")
+def gate(p):
+    """X goes two ways: through the matrix gate and then SiLU, and through the matrix up. The two
+    results, d_ff numbers each, are multiplied number by number, and the matrix down brings the
+    product back to d_model numbers.
+    """
     p.box(30, 78, 110, 54, "X\n(T, d_model)", GREY, size=14)
     p.arrow((140, 95), (208, 57))
     p.arrow((140, 115), (208, 153))
@@ -2020,7 +1877,7 @@ def gate():
     p.arrow((510, 57), (555, 94))
     p.arrow((320, 153), (552, 114))
     p.text(350, 130, "(T, d_ff)", size=13)
-    p.parts.append(f'<circle cx="570" cy="105" r="16" fill="{WHITE}" stroke="{LINE}"/>')
+    p.circle(570, 105, 16, WHITE)
     p.text(570, 105, "×", size=20)
     p.arrow((586, 105), (658, 105))
     p.text(622, 84, "(T, d_ff)", size=13)
@@ -2029,16 +1886,14 @@ def gate():
     p.text(840, 105, "(T, d_model)", size=14)
     p.text(455, 104, "how much passes", size=13, italic=True)
     p.text(420, 176, "what there is to pass", size=13, italic=True)
-    return p.svg()
 
 
-def shared_keys():
-    p = Picture(
-        900, 270, "Key-value heads for four query heads",
-        "Three drawings of four query heads. Multi-head: each has a key-value head of its own, four in "
-        "the cache. Grouped: query heads 0 and 1 share the first key-value head, 2 and 3 the second, "
-        "two in the cache. Multi-query: all four share one.",
-    )  # fmt: skip
+@picture(900, 270, "Key-value heads for four query heads")
+def shared_keys(p):
+    """Three drawings of four query heads. Multi-head: each has a key-value head of its own, four in
+    the cache. Grouped: query heads 0 and 1 share the first key-value head, 2 and 3 the second, two
+    in the cache. Multi-query: all four share one.
+    """
     for k, (title, kv) in enumerate(
         (("multi-head", 4), ("grouped queries", 2), ("multi-query", 1))
     ):
@@ -2058,16 +1913,14 @@ def shared_keys():
             )
         p.text(left + 118, 232, f"{kv} in the cache" if kv > 1 else "1 in the cache", size=14)
     p.text(450, 258, "yellow: what a cache keeps of each token", size=13, italic=True)
-    return p.svg()
 
 
-def window():
-    p = Picture(
-        900, 340, "The future hidden, and the distant past too",
-        "Two masks of eight tokens; a cross marks a hidden key. Left, causal: token t sees 0 to t. Right, a window of "
-        "3: token t sees itself and the two before it. So a cache holds 3 tokens, and through two "
-        "layers token 7 is reached from token 3 on.",
-    )  # fmt: skip
+@picture(900, 340, "The future hidden, and the distant past too")
+def window(p):
+    """Two masks of eight tokens; a cross marks a hidden key. Left, causal: token t sees 0 to t.
+    Right, a window of 3: token t sees itself and the two before it. So a cache holds 3 tokens, and
+    through two layers token 7 is reached from token 3 on.
+    """
     for left, title, wide in ((130, "causal", 8), (530, "a window of 3", 3)):
         p.text(left + 120, 24, title, bold=True)
 
@@ -2081,78 +1934,6 @@ def window():
         p.text(left + 120, 304, "keys 0 to 7", size=13)
         p.text(left - 12, 166, "queries 0 to 7", size=13, anchor="end")
     p.text(450, 328, "yellow: may be seen  ·  cross on dark: hidden", size=13)
-    return p.svg()
-
-
-PICTURES = {
-    draw.__name__: draw
-    for draw in (
-        course_map,
-        architecture,
-        mean_and_choice,
-        attention,
-        attention_row,
-        two_heads,
-        packing,
-        slicing,
-        many_heads,
-        two_rounds,
-        clock_hands,
-        encoder_layer,
-        norms,
-        text_to_batch,
-        merges,
-        training_loop,
-        lookup,
-        one_hot,
-        one_row,
-        greedy_tree,
-        beam_tree,
-        cache_grows,
-        drawn_pairs,
-        beams_follow,
-        beams_share,
-        questions,
-        reach,
-        read_and_write,
-        may_move,
-        cross_attention,
-        decoder_layer,
-        next_word,
-        prompt,
-        induction,
-        decoder_alone,
-        packed_rows,
-        what_leaves,
-        safetensors_file,
-        shards,
-        two_graphs,
-        nn_box,
-        in_proj_rows,
-        nn_encoder_layer,
-        training_memory,
-        instalments,
-        number_formats,
-        two_replicas,
-        head_off,
-        stand_ins,
-        patching,
-        decision,
-        then_and_now,
-        turned_pairs,
-        gate,
-        shared_keys,
-        window,
-    )
-}
-for of, draw, parts in (
-    ("layer", layer_lit, LAYER_PARTS),
-    ("decoding", decoding_lit, DECODING_PARTS),
-    ("compare", compare_lit, COMPARE_PARTS),
-    ("reading", reading_lit, READING_PARTS),
-    ("decision", decision, DECISION_PARTS),
-):
-    PICTURES |= {f"{of}_{part}": functools.partial(draw, part) for part in parts}
 
 
 def main():
