@@ -6,6 +6,7 @@ import math
 import os
 import sys
 import warnings
+from pathlib import Path
 
 from tutor.commands import streams
 from tutor.commands.common import say
@@ -15,83 +16,7 @@ from tutor.decoding import ALPHA
 from tutor.text.multi30k import PAIRS
 from tutor.training.recipes import PRECISIONS
 
-DESCRIPTION = """\
-Train a small Transformer that translates English, translate with it, and measure how well it does.
-
-examples:
-  python -m tutor train --minutes 2 --out models/mine
-  echo "A man is riding a horse." | python -m tutor translate --model models/mine
-  python -m tutor evaluate --corpus multi30k --split test_2016_flickr --json
-
-`python -m tutor COMMAND --help` explains a command. A GPU is used if there is
-one; the environment variable TUTOR_DEVICE names another device.
-"""
-TRAIN = """\
-Train a translator from nothing and write it into a model folder at the end.
-
-The built-in corpus needs no files: a grammar generates captions of everyday scenes. Multi30k are
-29,000 captions of photographs; they are downloaded once, or read from the folder that the
-environment variable TUTOR_DATA names.
-
-Reading the sentences, learning the tokenizer and a short measured start belong to the minutes; what
-is left of them becomes a number of steps. The same steps, seed and machine give the same model.
-
-With --data the pairs of two text files, of any two languages, take the corpus's place: each line of
-the one is the translation of the same line of the other. With --more such pairs belong to the
-training besides: sentences of your own, or translations that a trained model wrote. The tokenizer
-is learned from the corpus or from --data alone. With --start the training goes on from the weights
-of a trained model, at half of the rates, and takes its sizes and its tokenizer.
-
-Until the model is written, FOLDER.training beside it holds checkpoints. Killed at any moment, the
-same command with --resume goes on from the last one and ends with the same model. Ctrl-C stops
-after a step and writes the model so far.
-
-Under torchrun several processes share each batch; the model is that of one process, but for
-rounding and dropout.
-
-examples:
-  python -m tutor train
-  python -m tutor train --corpus multi30k --pair en-de --minutes 20 --out models/german
-  python -m tutor train --data mine.en mine.es --minutes 1 --out models/mine
-  python -m tutor train --steps 500 --seed 3 --out models/short --resume
-  torchrun --nproc-per-node 2 -m tutor train --steps 2000 --out models/shared
-"""
-TRANSLATE = """\
-Translate standard input to standard output, one sentence a line, in UTF-8. Empty lines stay empty.
-Lines that are unlike what the model was trained on are named on standard error.
-
-examples:
-  echo "A dog runs on the beach." | python -m tutor translate
-  python -m tutor translate --beams 5 --model models/mine < english.txt > french.txt
-  python -m tutor translate --beams 5 --model first --model second < english.txt > french.txt
-"""
-EXPORT_HELP = """\
-Write a model for other programs, which need nothing of this package.
-
-onnx: an encoder, one decoder step with its cache, the tokenizer, and a small JSON.
-examples/translate_with_onnx.py translates with them, without PyTorch. Writing them needs the
-packages onnx and onnxscript.
-
-huggingface: a folder that AutoModelForSeq2SeqLM.from_pretrained opens, with the same logits.
-examples/translate_with_huggingface.py translates with it.
-
-examples:
-  python -m tutor export --out exported
-  python -m tutor export --to huggingface --model models/mine --out exported
-"""
-EVALUATE = """\
-Translate sentences that training never saw and compare with the reference translations.
-
-Prints BLEU in two flavours, which must never be compared with each other: cased text, and
-lower-cased Moses tokens, as most papers on Multi30k have it (for a corpus, whose language is
-known); also chrF and, for --data and the built-in corpus, the share of translations that equal
-their reference exactly.
-
-examples:
-  python -m tutor evaluate --model models/mine
-  python -m tutor evaluate --corpus multi30k --split test_2016_flickr --beams 5 --json
-  python -m tutor evaluate --model models/mine --data test.en test.es
-"""
+HELP = Path(__file__).parent / "commands" / "help"  # a text for each command
 
 
 class Parser(argparse.ArgumentParser):
@@ -107,11 +32,14 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_parser():
-    parser = Parser(prog="python -m tutor", description=DESCRIPTION)
+    def text(name):
+        return (HELP / f"{name}.txt").read_text(encoding="utf-8")
+
+    parser = Parser(prog="python -m tutor", description=text("tutor"))
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(run, name, brief, description):
-        child = commands.add_parser(name, help=brief, description=description)
+    def command(run, name, brief):
+        child = commands.add_parser(name, help=brief, description=text(name))
         child.set_defaults(run=run)
         return child
 
@@ -129,11 +57,6 @@ def make_parser():
             help="two text files of sentence pairs, a line each, in place of a corpus",
         )  # fmt: skip
 
-    def add_model(child):
-        child.add_argument(
-            "--model", metavar="FOLDER", help="a model folder (default: the model that ships)"
-        )
-
     def add_search(child):
         child.add_argument(
             "--model", metavar="FOLDER", action="append",
@@ -149,7 +72,7 @@ def make_parser():
             help="strength of the length penalty of a search (default: %(default)s)",
         )  # fmt: skip
 
-    child = command(run_train, "train", "train a translator", TRAIN)
+    child = command(run_train, "train", "train a translator")
     add_corpus(child)
     budget = child.add_mutually_exclusive_group()
     budget.add_argument(
@@ -199,10 +122,10 @@ def make_parser():
         help="steps between two checkpoints (default: %(default)s)",
     )  # fmt: skip
 
-    child = command(run_translate, "translate", "translate lines of text", TRANSLATE)
+    child = command(run_translate, "translate", "translate lines of text")
     add_search(child)
 
-    child = command(run_evaluate, "evaluate", "measure a translator", EVALUATE)
+    child = command(run_evaluate, "evaluate", "measure a translator")
     add_corpus(child)
     child.add_argument(
         "--split", metavar="NAME",
@@ -211,8 +134,10 @@ def make_parser():
     )  # fmt: skip
     child.add_argument("--json", action="store_true", help="print one line of JSON")
     add_search(child)
-    child = command(run_export, "export", "write a model for other programs", EXPORT_HELP)
-    add_model(child)
+    child = command(run_export, "export", "write a model for other programs")
+    child.add_argument(
+        "--model", metavar="FOLDER", help="a model folder (default: the model that ships)"
+    )
     child.add_argument(
         "--to", choices=("onnx", "huggingface"), default="onnx",
         help="for which programs (default: %(default)s)",
