@@ -7,27 +7,10 @@ from html import escape
 from pathlib import Path
 
 from course.build.notebooks import BuildError
+from course.site.bank import render
 
 HERE = Path(__file__).parent
 LEFT_OUT = (".map", ".inv", ".buildinfo", ".ipynb", "weights.js")  # not kept at the first visit
-LEADS_ON = """\
-<!doctype html><html lang="en"><meta charset="utf-8"><title>Moved</title>
-<meta http-equiv="refresh" content="0; url={0}">
-<script>location.replace("{0}" + location.hash)</script>
-<p>This page is <a href="{0}">here</a> now.</p></html>
-"""
-NOT_FOUND = """\
-<!doctype html><html lang="en"><meta charset="utf-8"><title>No such page</title>
-<meta name="viewport" content="width=device-width"><body style="font: 1.1rem sans-serif">
-<main style="margin: 3rem auto; max-width: 30rem"><h1>No such page</h1>
-<p>It may have moved. <a href="index.html">The course begins here.</a></p></main>
-<script>
-  // GitHub Pages shows this page at any depth, below the repository's name or a domain of its own.
-  const [, name] = location.pathname.split("/");
-  const home = location.hostname.endsWith(".github.io") ? `/${name}/` : "/";
-  if (location.protocol !== "file:") document.querySelector("a").href = home;
-</script></body></html>
-"""
 
 
 def moved():
@@ -49,12 +32,7 @@ def lead_on(site):
                              "of the site, the second must be one.")  # fmt: skip
         here.parent.mkdir(parents=True, exist_ok=True)
         link = escape(Path(os.path.relpath(there, here.parent)).as_posix())
-        here.write_text(LEADS_ON.format(link), encoding="utf-8")
-
-
-def write_not_found(site):
-    """Write the page that a server shows for an address that leads nowhere."""
-    (site / "404.html").write_text(NOT_FOUND, encoding="utf-8")
+        here.write_text(render("moved.html", link=link), encoding="utf-8")
 
 
 def keep_offline(site):

@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 
 from course.build.notebooks import BuildError
-from course.site.finish import keep_offline, lead_on, write_not_found
+from course.site.bank import render
+from course.site.finish import keep_offline, lead_on
 from course.site.sources import EXTRA, STATIC, write_sources
 
 SITE_FOLDER = Path(__file__).parent
@@ -43,7 +44,7 @@ def write_site(out):
         if missing := [page for page in app.env.found_docs if not (made / f"{page}.html").exists()]:
             raise BuildError(f"Sphinx wrote no page for {', '.join(sorted(missing))}.")
         lead_on(made)
-        write_not_found(made)
+        (made / "404.html").write_text(render("404.html"), encoding="utf-8")
         keep_offline(made)
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(made, out)
