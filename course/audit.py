@@ -184,6 +184,11 @@ def audit(chosen, say=print, messages=False):
     """
     counts = dict.fromkeys(AUDITED, 0)
     slowest = (0.0, "")
+
+    def note(key, exercise, words):
+        counts[key] += 1
+        say(f"{exercise.name}{words}")
+
     for exercise in chosen:
         counts["exercises"] += 1
         counts["wrong_answers"] += len(exercise.wrong)
@@ -197,36 +202,27 @@ def audit(chosen, say=print, messages=False):
             told.append(str(trouble))
             if messages and sort in ("blank", "wrong"):
                 say(f"---- {exercise.name}, {sort} {number}\n{code.strip()}\n>> {trouble}")
-            if amiss:
-                counts[amiss] += 1
-                say(f"{exercise.name}, {sort} {number}: {amiss}; the message was: {trouble}")
-            if sort == "wrong" and isinstance(trouble, Unnamed):
-                counts["generic"] += 1
-                say(f"{exercise.name}, {sort} {number}: generic; the message was: {trouble}")
+            generic = "generic" if sort == "wrong" and isinstance(trouble, Unnamed) else None
+            for key in filter(None, (amiss, generic)):
+                note(key, exercise, f", {sort} {number}: {key}; the message was: {trouble}")
         for message in silent(exercise, told):
-            counts["silent"] += 1
-            say(f"{exercise.name}: no program of the bank is told: {message}")
+            note("silent", exercise, f": no program of the bank is told: {message}")
         if exercise.kind not in (TEST, EXPLAIN):
             known = behaviours(exercise)
             for one, other in ambiguous(exercise, known):
-                counts["ambiguous"] += 1
-                say(f"{exercise.name}: ambiguous, ({one}) and ({other})")
+                note("ambiguous", exercise, f": ambiguous, ({one}) and ({other})")
             for words in coincidences(exercise, known):
-                counts["coincidences"] += 1
-                say(f"{exercise.name}: only a note, {words}")
+                note("coincidences", exercise, f": only a note, {words}")
         many, living, idle = mutation.tried(exercise)
         counts["mutations"] += many
         counts["mutation_equivalent"] += len(exercise.equivalent) - len(idle)
         for sort, codes in (("mutation_survivors", living), ("mutation_idle", idle)):
-            counts[sort] += len(codes)
             for code in codes:
-                say(f"{exercise.name}: {sort}\n{mutation.lines_changed(exercise, code)}")
+                note(sort, exercise, f": {sort}\n{mutation.lines_changed(exercise, code)}")
         if not has_section(exercise):
-            counts["no_section"] += 1
-            say(f"{exercise.name}: its page has no heading “{exercise.section}”")
+            note("no_section", exercise, f": its page has no heading “{exercise.section}”")
         for words in too_few(exercise):
-            counts["too_few"] += 1
-            say(f"{exercise.name}: {words}")
+            note("too_few", exercise, f": {words}")
     if not enough_named(counts):
         say(
             f"{counts['generic']} wrong answers are told no mistake by name, one in {ONE_IN} may "
