@@ -21,11 +21,8 @@ from tutor.training import Recipe, smoothed_cross_entropy, train, translation_lo
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
 
 TRANSLATION_SEEDS = (0, 1, 2)
-CORPUS_PAIRS, SENTENCES_TESTED, LONGEST_CAPTION = (
-    30_000,
-    500,
-    9,
-)  # pairs; sentences; English words, the full stop too
+CORPUS_PAIRS, SENTENCES_TESTED = 30_000, 500
+LONGEST_CAPTION = 9  # English words, the full stop too
 TRAINING_STEPS, MAX_TOKENS = 1_000, 768
 SHARED_SIZES = dict(d_model=64, num_heads=4, dropout=0.0, max_len=96, norm_first=True)
 SHARED_SIZES["positions"] = "sinusoidal"

@@ -702,12 +702,16 @@ class Caption:
         if self.chance(0.6):
             self.setting(("road",))
 
-    def write_instrument(self) -> None:
-        """ "is playing the flute", "joue de la flûte"."""
+    def plays(self) -> None:
+        """Write who plays: "the girl is playing", "la fille joue"."""
         negated = self.chance(0.1)
         subject = self.subject(_OLDER, "definite" if negated else "subject")
         self.combinations += [(noun.english, "playing") for noun in subject.nouns]
         self.verb(subject, "playing", "joue", "jouent", negated)
+
+    def write_instrument(self) -> None:
+        """ "is playing the flute", "joue de la flûte"."""
+        self.plays()
         self.fr("de")
         self.noun_phrase(self.pick(_OF_KIND["instrument"]), determiner="the", adjectives=0)
         if self.chance(0.7):
@@ -715,10 +719,7 @@ class Caption:
 
     def write_sport(self) -> None:
         """ "is playing football", "joue au football"."""
-        negated = self.chance(0.1)
-        subject = self.subject(_OLDER, "definite" if negated else "subject")
-        self.combinations += [(noun.english, "playing") for noun in subject.nouns]
-        self.verb(subject, "playing", "joue", "jouent", negated)
+        self.plays()
         sport = self.pick(_OF_KIND["sport"])
         cards = sport.number == "plural"
         self.fr("à les" if cards else "à le")

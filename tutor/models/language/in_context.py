@@ -34,9 +34,8 @@ TESTED = 500
 def rows(size, seed):
     """`size` rows of ids, (size, 4 * SHOWN_PAIRS), without [BOS]."""
     generator = torch.Generator().manual_seed(seed)
-    keys = torch.rand(size, len(KEYS), generator=generator).argsort(1)[
-        :, :SHOWN_PAIRS
-    ]  # all different
+    keys = torch.rand(size, len(KEYS), generator=generator).argsort(1)  # all different
+    keys = keys[:, :SHOWN_PAIRS]  # (size, SHOWN_PAIRS)
     values = torch.randint(len(VALUES), (size, SHOWN_PAIRS), generator=generator)
     shown = torch.stack([keys + KEYS[0], values + VALUES[0]], dim=2)  # (size, SHOWN_PAIRS, 2)
     order = torch.rand(size, SHOWN_PAIRS, generator=generator).argsort(1)
@@ -98,12 +97,9 @@ def measure(model, ids):
     A = torch.stack(attention["decoder"])  # (L, N, h, T, T)
     values = torch.arange(2, 2 * SHOWN_PAIRS + 1, 2)
     before = A[..., values, values - 1].mean((1, 3))  # (L, h)
-    same = (
-        seen[:, ASKED, None] == seen[:, None, 1 : 2 * SHOWN_PAIRS : 2]
-    )  # (N, SHOWN_PAIRS, SHOWN_PAIRS)
-    at_values = A[
-        :, :, :, ASKED, 2 : 2 * SHOWN_PAIRS + 1 : 2
-    ]  # (L, N, h, SHOWN_PAIRS, SHOWN_PAIRS)
+    # Each question by each pair that was shown: (N, SHOWN_PAIRS, SHOWN_PAIRS), (L, N, h, ...).
+    same = seen[:, ASKED, None] == seen[:, None, 1 : 2 * SHOWN_PAIRS : 2]
+    at_values = A[:, :, :, ASKED, 2 : 2 * SHOWN_PAIRS + 1 : 2]
     answer = (at_values * same[:, None]).sum(-1).mean((1, 3))  # (L, h)
     return Shares(before, answer)
 
