@@ -10,7 +10,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 SEEDS = tuple(range(10))
 EVERY = 40  # steps; a curve has one share of right answers for so many
-UPDATES = {"parts": 800, "sizes": 800, "scores": 800, "depth": 600}
+UPDATES = {"parts": 800, "sizes": 800, "scores": 800, "depth": 600}  # steps of a training
 WORDS, PLACES = (1, 6, 36), (2 / 3, 4, 24)  # lengths of a word and of its place
 WHOLE = "the whole"
 CHANGES = {
