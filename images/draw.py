@@ -10,20 +10,21 @@ import math
 from html import escape
 from pathlib import Path
 
+from tutor.figures import page
+from tutor.figures.page import HIDDEN  # the fill of what a mask hides; what it shows is yellow
+
 HERE = Path(__file__).parent
-BLUE, YELLOW, GREY, WHITE = "#dbe4f3", "#f7ecb5", "#eeeeee", "#ffffff"
-INK, LINE = "#1a1a1a", "#44546a"
-HIDDEN = LINE  # the fill of what a mask hides; what it shows is yellow
-# What becomes of the colours on a dark page; the same as in tutor/figures/page.py.
-DARK_FILL = {BLUE: "#27364f", YELLOW: "#6b5a10", GREY: "#333333", WHITE: "#111111",
-             INK: "#f0f0f0", LINE: "#9fb0c8"}  # fmt: skip
-DARK_STROKE = {INK: "#f0f0f0", LINE: "#9fb0c8"}
-DARK_HIDDEN = "#2c3644"
+BLUE, YELLOW, GREY, WHITE = "#dbe4f3", page.SEEN, "#eeeeee", page.PAPER_COLOUR
+INK, LINE = "#1a1a1a", page.LINE_COLOUR
+# What becomes of the colours on a dark page.
+DARK_STROKE = {INK: page.DARK_INK, LINE: page.DARK_LINE}
+DARK_FILL = {BLUE: "#27364f", YELLOW: page.DARK_FILL[YELLOW], GREY: "#333333"}
+DARK_FILL |= {WHITE: page.DARK_PAPER, **DARK_STROKE}
 DARK = "".join(
     [
         *(f'[fill="{old}"]{{fill:{new}}}' for old, new in DARK_FILL.items()),
         *(f'[stroke="{old}"]{{stroke:{new}}}' for old, new in DARK_STROKE.items()),
-        f'rect[fill="{HIDDEN}"]{{fill:{DARK_HIDDEN}}}',
+        f'rect[fill="{HIDDEN}"]{{fill:{page.DARK_FILL[HIDDEN]}}}',
     ]
 )
 

@@ -18,7 +18,7 @@ from matplotlib.ticker import FixedLocator
 from PIL import Image  # comes with matplotlib
 
 PAPER_COLOUR, INK, LINE_COLOUR = "#ffffff", "#000000", "#44546a"
-SEEN, HIDDEN = "#f7ecb5", LINE_COLOUR  # what a mask shows and hides, as in images/draw.py
+SEEN, HIDDEN = "#f7ecb5", LINE_COLOUR  # what a mask shows and hides
 # At least 3:1 on white and on the dark page; about equally bright, so each has a style of its own.
 COLOURS = ["#0077bb", "#c44e00", "#00876c", "#a6559d", "#767676"]
 STYLES = ["-", "--", "-.", ":", (0, (6, 1))]  # so that no line is told by its colour alone
