@@ -41,7 +41,7 @@ from tutor.training.resume import MAX_JSON, RUN, Checkpoints, check_same, read_r
 from tutor.training.runs import to_csv, training_folder
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
 
-WORD = re.compile(r"\w+")
+ANY_WORD = re.compile(r"\w+")
 SENTENCES_SHARE = 0.9
 SAME_LANGUAGE = 1 / 3  # of the words of a text: known from another text of its language
 GIVEN = ("data", "start", "tokenizer", "more")  # files and folders
@@ -225,8 +225,8 @@ def plan(args, before, model, pairs, budget, start):
 
 def warn_of_another_language(path, lines, known):
     """Say so where few words of the lines stand in the sentences that are known of their side."""
-    words = WORD.findall("\n".join(lines).lower())
-    familiar = {*WORD.findall("\n".join(known).lower())}
+    words = ANY_WORD.findall("\n".join(lines).lower())
+    familiar = {*ANY_WORD.findall("\n".join(known).lower())}
     share = sum(word in familiar for word in words) / max(len(words), 1)
     if share < SAME_LANGUAGE:
         say(f"{path}: {share:.0%} of its words stand in the other pairs: is it the same language?")

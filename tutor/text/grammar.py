@@ -61,7 +61,7 @@ Combination = tuple[str, str]  # (noun, adjective) or (subject, verb), English l
 SPLITS = ("train", "val", "test")
 HELD_OUT_PERCENT = 10
 VAL_PERCENT = 5
-MIN_WORDS, MAX_WORDS = 5, 14  # English words without the full stop
+CAPTION_WORDS = range(5, 15)  # English words without the full stop
 
 ELIDED = {"le": "l'", "la": "l'", "de": "d'", "ne": "n'", "que": "qu'", "se": "s'"}
 BEFORE_VOWEL_DETERMINER = {"ce": "cet", "sa": "son"}
@@ -102,7 +102,7 @@ def generate_pairs(split: str = "train", size: int = 20_000, seed: int = 0) -> l
     while len(pairs) < size:
         caption = Caption(rng, used, testing=split == "test")
         caption.write()
-        if not MIN_WORDS <= len(caption.english) <= MAX_WORDS:
+        if len(caption.english) not in CAPTION_WORDS:
             continue
         if len(set(caption.nouns)) < len(caption.nouns):  # a man who watches a man
             continue
