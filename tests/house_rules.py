@@ -28,7 +28,7 @@ SYMBOL_TABLE = "| symbol | code | shape | meaning |"
 SYMBOLS = NOTEBOOKS / "symbols.md"  # the one table of the course
 SECTIONS = ("What can go wrong", "Summary", "Your turn", "Sources", "Symbols")
 MAX_LINES, MEDIAN_LINES, MAX_WORDS, MIN_ALT, MAX_BYTES = 25, 8, 35, 30, 1_000_000
-PAGE_WORDS, PAGE_CELLS, SUMMARY_LINES = 2200, 52, 6
+PAGE_WORDS, COURSE_WORDS, PAGE_CELLS, SUMMARY_LINES = 2_200, 45_000, 48, 6
 WRITTEN_IN = {f"{n:02}" for n in range(1, 21)}
 
 
@@ -234,7 +234,7 @@ NOT_WRITTEN = "Not yet. This is not written yet"
 
 
 def length(page: Page) -> list[str]:
-    """At most 2,200 words outside folds, 52 cells, and a summary of six lines."""
+    """At most 2,200 words outside folds, 48 cells, and a summary of six lines."""
     words, cells = count_words(page.notebook), len(page.notebook.cells)
     text = "\n".join(cell.source for _, cell in page.cells("markdown"))
     summary = re.search(r"^## Summary\n(.*?)(?=^## |\Z)", text, re.M | re.S)

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 import nbformat
 import pytest
 from house_rules import (
+    COURSE_WORDS,
     MACHINE_PATH,
     NOTEBOOKS,
     ROOT,
@@ -23,7 +24,7 @@ from house_rules import (
 from house_rules import SYMBOLS as SYMBOLS_FILE
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from course.build.minutes import exercise_minutes
+from course.build.minutes import count_words, exercise_minutes
 
 CHAPTERS = sorted(NOTEBOOKS.glob("*.ipynb"))
 RULE = {rule.__name__: rule for rule in RULES}
@@ -44,6 +45,11 @@ def test_chapter(chapter, rule):
 def test_every_text_has_its_notebook_and_every_notebook_its_text():
     texts = {path.stem for path in (NOTEBOOKS / "source").glob("*.md")}
     assert texts == {path.stem for path in CHAPTERS}
+
+
+def test_the_main_line_of_the_course_has_at_most_45_000_words():
+    words = sum(count_words(nbformat.read(path, as_version=4)) for path in CHAPTERS)
+    assert words <= COURSE_WORDS, f"{words:,} words outside folds, at most {COURSE_WORDS:,}"
 
 
 def test_at_most_two_percent_of_the_cells_are_not_compared():
@@ -167,7 +173,7 @@ def test_good_page_keeps_every_rule(rule, tmp_path):
         ("space_after_folds", page(new_markdown_cell(f"{FOLD}\n\nAnd on."))),
         ("folded", page(code("a", tags=["hide-input"]))),
         ("length", page(closing="word " * 3001)),
-        ("length", page(*(new_markdown_cell("b") for _ in range(67)))),
+        ("length", page(*(new_markdown_cell("b") for _ in range(45)))),
         ("length", page(closing=CLOSING.replace("- Done.", "- Done.\n" * 7))),
         ("minutes", page(closing="word " * 900)),
         ("minutes", page(opening=OPENING.replace("5 minutes", "10 minutes"))),
@@ -221,6 +227,7 @@ def test_bad_page_is_seen(rule, bad):
             page(closing="Who asks here? We know who asks, and *who* is asked."),
         ),
         ("prose_between", page(code("a", tags=["you-write"]), code("b", tags=["hide-input"]))),
+        ("length", page(*(new_markdown_cell("b") for _ in range(44)))),
         ("length", page(closing=f"<details>{'word ' * 3001}</details>")),
         ("space_after_folds", page(new_markdown_cell(f"{FOLD}\n\n{FOLD}\n\n## On"))),
         ("short_sentences", page(closing="- " + "word " * 30 + "\n- " + "word " * 30)),
