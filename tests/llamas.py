@@ -65,6 +65,8 @@ def settings_of(model_type="llama", **changes):
 def lifted():
     """A context in which what their code asks for in float32 (angles, norms) is float64."""
     stack = ExitStack()
+    stack.callback(torch.set_default_dtype, torch.get_default_dtype())
+    torch.set_default_dtype(torch.float64)  # of a whole number times a plain one
     for name in ("float", "float32"):
         stack.enter_context(patch.object(torch, name, torch.float64))
     stack.enter_context(patch.object(torch.Tensor, "float", torch.Tensor.double))

@@ -169,6 +169,7 @@ def test_a_block_holds_several_predictions(read):
         ("kind: write", "kind: sing", 11, "kind is one of predict, write"),
         ("# Because", "# Becuase", 37, "'Becuase' stands twice, or is none of ('Hints'"),
         ("# Wrong", "# Right", 84, "stands twice"),
+        ("# Because", "# Points\n\n- It is.\n\n# Because", 38, "Points begins with its question"),
         ("# Hints", "Hints", 90, "the section Hints is missing"),
         ("`return Y + X` ->", "`return Z + X` ->", 64, "'return Z + X' stands 0 times"),
         ("- `return Y + X` -> `return Y`", "- `return Y + X`", 64, "edits are written"),

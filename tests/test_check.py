@@ -115,6 +115,7 @@ def test_what_the_learner_reads(exercise):
     assert len(exercise.hints) == 3
     if exercise.kind == EXPLAIN:
         assert 3 <= len(exercise.points) <= 5 and exercise.misconceptions
+        assert len(set(exercise.questions)) == len(exercise.points)
         told = [message for _, message in exercise.misconceptions]
         assert all(said.endswith(".") for said in (*exercise.points, *told))
         # printed as it is, and to those as well who do not hold it

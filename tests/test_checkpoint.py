@@ -1,5 +1,6 @@
 """Model folders: what goes in comes out, what is damaged is named, what was good stays."""
 
+import hashlib
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 
+import tutor
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import checkpoint
 from tutor.training.checkpoint import load_model, save_model
@@ -122,6 +124,7 @@ def write(name, data):
 
 
 OTHER = Tokenizer.train(["a red dog"], 262)
+Q, K = (f"encoder.layers.0.self_attention.attention.W_{name}" for name in "QK")
 
 DAMAGE = {
     "no weights": (lambda f: (f / "model.safetensors").unlink(), "holds no model.safetensors"),
@@ -225,6 +228,15 @@ DAMAGE = {
         edit_tensors(lambda t: t.update({k: v.int() for k, v in t.items()})),
         "as I32",
     ),
+    "two tensors exchanged": (
+        edit_tensors(lambda t: t.update({Q: t[K], K: t[Q]})),
+        "not the file that config.json was written with .its SHA-256",
+    ),
+    "one number changed": (
+        edit_tensors(lambda t: t[Q][0, 0].add_(1.0)),
+        "not the file that config.json was written with .its SHA-256",
+    ),
+    "another hash": (edit_config(weights_sha256=7), "its SHA-256 is another"),
 }
 
 
@@ -250,9 +262,17 @@ def test_no_model_is_made_while_its_sizes_are_in_doubt(folder, monkeypatch):
     assert len(made) == 1
 
 
-def test_models_that_ship_are_of_our_kind():
-    for path in Path(checkpoint.__file__).parent.rglob("tokenizer.json"):
-        checkpoint.load_tokenizer(path)
+def test_a_folder_without_a_hash_is_one_of_an_earlier_version(folder):
+    expected = load_model(folder)[0].embedding.weight
+    edit_config(weights_sha256="DELETE")(folder)
+    assert torch.equal(load_model(folder)[0].embedding.weight, expected)
+
+
+@pytest.mark.parametrize("path", [*Path(tutor.__file__).parent.rglob("tokenizer.json")])
+def test_models_that_ship_are_of_our_kind(path):
+    checkpoint.load_tokenizer(path)
+    weights = hashlib.sha256(path.with_name("model.safetensors").read_bytes()).hexdigest()
+    assert json.loads(path.with_name("config.json").read_text())["weights_sha256"] == weights
 
 
 SHOWN = "17_shipping.md"  # opens one, to show what a stranger's could do

@@ -16,6 +16,8 @@ from torch import nn
 
 from course.grading import autograde
 from course.grading.apart import without_secrets
+from course.grading.confine import leave_checks_to_the_judge
+from tutor import check
 from tutor.check import examine, guard
 from tutor.check.bank import exercises, folder
 from tutor.check.exercise import EXPLAIN, PREDICT, SETUP, TEST, WRITE, Exercise, evaluate
@@ -399,3 +401,15 @@ def test_a_system_without_landlock_is_told(monkeypatch, tmp_path, caplog):
     step = autograde.grading()(log=LOG)
     assert step.preprocess(None, {"metadata": {"path": str(tmp_path)}}) == "graded"
     assert "no Landlock" in caplog.text
+
+
+def test_what_a_student_calls_of_a_check_does_nothing(monkeypatch, capsys):
+    for name in ("__getattr__", "progress"):
+        monkeypatch.setattr(check, name, getattr(check, name))  # to be as before afterwards
+    leave_checks_to_the_judge()
+    for call in (check.attend, check.attend.hint, check.attend.tick, check.attend.points):
+        call(1)
+    assert (
+        capsys.readouterr().out.splitlines()
+        == ["This is checked where the exercise is graded."] * 4
+    )

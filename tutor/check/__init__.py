@@ -13,8 +13,8 @@ How it works, in the order of reading: an `Exercise` (exercise.py) holds a refer
 known mistakes; `run_guarded` (guard.py) runs an answer so that nothing it does reaches the
 notebook; `examine` (examine.py) compares it with the reference and finds the mistake that behaves
 the same. An answer that is a test itself is tried on right functions and on mutants, wrong ones.
-An explanation is compared by the learner (explain.py). Tries and hints are counted in a file of the
-learner's own (progress.py), which `check.progress()` shows.
+An explanation meets questions, and is then compared by the learner (explain.py). Tries and hints
+are counted in a file of the learner's own (progress.py), which `check.progress()` shows.
 What is compared is plain data (plain.py). For grading, an `Apart` (apart.py) takes the place of
 `run_guarded`: a process behind a fence (confine.py).
 The exercises themselves are texts in `course/exercises` (bank.py). `python -m tutor.check --audit`
@@ -46,7 +46,9 @@ class Check:
         return f"<check of the exercise {self.exercise.name}>"
 
     def __call__(self, answer=MISSING, *, grade=False, hidden=False):
-        """Print "Right." ("Compare." for an explanation) or one message that says what is wrong.
+        """Print "Right." or one message that says what is wrong.
+
+        An explanation meets questions ("Noted."), the second text the points ("Compare.").
 
         answer: the function, class or value that the exercise asks for.
         grade: raise AssertionError with the message in place of printing it; count no try.
@@ -59,7 +61,15 @@ class Check:
             wrong = trouble_with(exercise, answer, hidden=hidden)
         if wrong and grade:
             raise AssertionError(str(wrong))
-        print(f"Not yet. {wrong}" if wrong else self.praise())
+        if wrong:
+            print(f"Not yet. {wrong}")
+        elif exercise.kind != EXPLAIN:
+            print(self.praise())
+        elif grade:
+            print("There is a text; a person grades it.")
+        else:
+            seen = kept.explained(exercise, answer)
+            print(self.praise() if seen else words.plain(explain.ask(exercise)))
         if not grade and answer is not MISSING and not isinstance(wrong, NotWritten):
             right = wrong is None and exercise.kind != EXPLAIN
             print_lines(kept.tried(exercise, right))
@@ -99,6 +109,16 @@ class Check:
             return f"Our version is in the folded cell after yours, in chapter {chapter}."
         return f"A solution is in notebooks/solutions, in the notebook of chapter {chapter}."
 
+    def points(self):
+        """Show the points of a good explanation; before a second text, this counts as a hint."""
+        name = self.exercise.name
+        if not self.exercise.points:
+            print(f"This exercise has none: check.{name}({name}) judges the answer.")
+            return
+        hint = kept.show_points(self.exercise)
+        print(self.praise() + ("\nTo ask for them counts as a hint." if hint else ""))
+        print_lines(kept.news())
+
     def tick(self, *numbers):
         """Note which points your explanation makes, by the numbers that the check shows."""
         name, points = self.exercise.name, self.exercise.points
@@ -108,6 +128,11 @@ class Check:
             print(f"Tick numbers from 1 to {len(points)}, as in check.{name}.tick(1, 2).")
         elif not kept.record(name)["tries"]:
             print(f"Write your text first, and run check.{name}({name}).")
+        elif not kept.sees_points(kept.record(name)):
+            print(
+                f"Write a second text that answers the questions, and run check.{name}({name}); or "
+                f"see the points: check.{name}.points()."
+            )
         else:
             numbers = [n for n in range(1, len(points) + 1) if n in numbers]
             print(words.plain(explain.ticked(self.exercise, numbers)))

@@ -230,6 +230,9 @@ def read(path):
     bases = {"stub": code("Stub"), "": code("Solution")}
     for line, how, right in programs("Right"):
         bases[f"right {len(bases) - 1}"] = whole(path, line, how, right, bases)
+    points = [item.partition("? ") for item in items(parts.get("Points", (0, ()))[1])]
+    if not all(point for _, _, point in points):
+        raise TextError(path, parts["Points"][0], "each of the Points begins with its question.")
     exercise = Exercise(
         name=path.stem,
         chapter=pages()[path.parent.name],
@@ -240,7 +243,8 @@ def read(path):
         right=tuple(bases.values())[2:],
         because=" ".join(words for _, words, _ in found("Because")),
         setup=code("Setup"),
-        points=items(parts["Points"][1]) if "Points" in parts else (),
+        questions=tuple(f"{question}?" for question, _, _ in points),
+        points=tuple(point for _, _, point in points),
         rubric="\n".join(parts["Rubric"][1]).strip() if "Rubric" in parts else "",
         **{key: value for key, value in fields.items() if key not in ("place", "on_page")},
     )

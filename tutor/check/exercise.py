@@ -73,10 +73,12 @@ class Exercise:
     # More imports or definitions, shown before the stub; none of the bank, closed in grading.
     setup: str = ""
 
-    # Kind explain: what a good text says, three to five points that the learner ticks; and what
-    # people write that is wrong: (words to look for, as a regular expression, what is told), the
-    # usual one first. `explain.py` says which sentences are looked at.
+    # Kind explain: what a good text says, three to five points that the learner ticks; the question
+    # that each of them answers; and what people write that is wrong: (words to look for, as a
+    # regular expression, what is told), the usual one first. `explain.py` says which sentences are
+    # looked at.
     points: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
     misconceptions: tuple[tuple[str, str], ...] = ()
     rubric: str = ""  # how a teacher grades, if not by the points alone; Markdown
 

@@ -40,8 +40,19 @@ def misconception(exercise, text):
     return None
 
 
+def ask(exercise):
+    """What follows the first text that a machine has no objection to: the questions, no answers."""
+    said = ["Noted. Does your text answer these questions?"]
+    said += [f"{number}. {asked}" for number, asked in enumerate(exercise.questions, start=1)]
+    said.append(
+        "Add what is missing, and run the check again: a second text is shown our points. "
+        f"`check.{exercise.name}.points()` shows them at once."
+    )
+    return "\n".join(said)
+
+
 def compare(exercise):
-    """What follows a text that a machine has no objection to: its points, to be ticked."""
+    """What follows the second text: the points of a good one, to be ticked."""
     name, points = exercise.name, exercise.points
     said = ["Compare. Which of these does your text say?"]
     said += [f"{number}. {point}" for number, point in enumerate(points, start=1)]

@@ -5,9 +5,11 @@ names another place; set and empty, it means that nothing is kept. A file that c
 costs one sentence and nothing else: the checks work as before.
 """
 
+import hashlib
 import itertools
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -21,6 +23,8 @@ TRIES = "tutor_tries"  # of an output's metadata: {"tries": 3, "hints": 1}
 
 # Of one exercise. Tries are counted until it is solved; 0 in `solved_at_try`: not yet.
 COUNTED = ("tries", "hints", "solved_at_try", "solved_with_hints")
+
+ON_REQUEST = "on request"  # how a learner came to see an explanation's points
 
 _here = {}  # the records that could not be kept, as long as the kernel lives
 _said, _news = set(), []  # sentences about the file: all so far, and those still to be said
@@ -215,7 +219,8 @@ def tried(exercise, right):
 
 def solve(record):
     if not record["solved_at_try"]:
-        record["solved_at_try"], record["solved_with_hints"] = record["tries"], record["hints"]
+        record["solved_at_try"] = record["tries"]
+        record["solved_with_hints"] = record["hints"] + (record.get("points") == ON_REQUEST)
 
 
 def how_far(name, record, right):
@@ -246,6 +251,32 @@ def next_hint(exercise):
 
     change(exercise.name, look)
     return shown[-1]
+
+
+def explained(exercise, text):
+    """Note a text; may its writer see the points? With the second one, or if they were shown."""
+    said = " ".join(re.findall(r"\w+", text.lower()))
+    mark = hashlib.sha256(said.encode()).hexdigest()[:16]
+
+    def note(record):
+        if record.setdefault("first_text", mark) != mark and not sees_points(record):
+            record["points"] = "after a second text"
+
+    return sees_points(change(exercise.name, note)[0])
+
+
+def sees_points(record):
+    return bool(record.get("points") or record["solved_at_try"])
+
+
+def show_points(exercise):
+    """Note that a learner asked for the points; is it a hint, since no second text was written?"""
+
+    def note(record):
+        if not sees_points(record):
+            record["points"] = ON_REQUEST
+
+    return change(exercise.name, note)[0].get("points") == ON_REQUEST
 
 
 def tick(exercise, numbers):

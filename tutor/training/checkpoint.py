@@ -1,7 +1,8 @@
 """A model as a folder: weights, configuration and tokenizer, written and read safely.
 
 model.safetensors   the weights: names, shapes and numbers, nothing that could run
-config.json         the fields of TransformerConfig and the version of this format
+config.json         the fields of TransformerConfig, the version of this format, and the SHA-256 of
+                    the weights (a folder of an earlier version may be without)
 tokenizer.json      the format of the `tokenizers` library
 words.txt           optional: words that are known, one a line, the most frequent first
 card.md             optional: what the model is, in words
@@ -10,6 +11,7 @@ history.csv         optional: loss and target tokens of every step of the traini
 """
 
 import errno
+import hashlib
 import json
 import math
 import os
@@ -30,6 +32,7 @@ from tutor.text.tokenizer import SPECIAL, Tokenizer
 from tutor.transformer import Transformer, TransformerConfig
 
 FORMAT_VERSION = 1
+SHA256 = "weights_sha256"  # in config.json
 MANNER = ("sentences", "doubted_above", "words")  # how a Translator reads texts
 WEIGHTS, CONFIG, TOKENIZER, WORDS, CARD, TRAINING, HISTORY = FILES = (
     "model.safetensors", "config.json", "tokenizer.json", "words.txt", "card.md", "training.json",
@@ -62,9 +65,7 @@ def save_model(
     check_sizes_agree(model.config, tokenizer, "the tokenizer")
     tensors = finite_tensors(model, dtype)
     with replaced(folder) as new:
-        # Through bytes, because then a full disk is an OSError like everywhere else.
-        (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
-        about = {"format_version": FORMAT_VERSION}
+        about = write_weights(new / WEIGHTS, tensors)
         about |= {name: value for name, value in (manner or {}).items() if value}
         if words := about.pop("words", ()):
             write_words(new, words)
@@ -92,6 +93,13 @@ def finite_tensors(model, dtype=None):
             )
             raise ValueError(f"{name} holds numbers that are {why}")
     return tensors
+
+
+def write_weights(path, tensors):
+    """Write a safetensors file; returns what config.json says of it and of the format, a dict."""
+    data = save(tensors, metadata={"format": "pt"})
+    path.write_bytes(data)  # not save_file: so a full disk is an OSError like everywhere else
+    return {"format_version": FORMAT_VERSION, SHA256: hashlib.sha256(data).hexdigest()}
 
 
 @contextmanager
@@ -183,6 +191,7 @@ def load_model(folder):
             f"{path} and its {CONFIG} do not belong together ({trouble}): save or download both "
             "again."
         ) from None
+    check_hash(folder)
     return model.eval(), tokenizer
 
 
@@ -195,8 +204,7 @@ def save_language_model(folder, model, tokenizer=None):
         check_sizes_agree(model.config, tokenizer, "the tokenizer")
     tensors = finite_tensors(model)
     with replaced(folder) as new:
-        (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
-        write_json(new / CONFIG, {"format_version": FORMAT_VERSION} | asdict(model.config))
+        write_json(new / CONFIG, write_weights(new / WEIGHTS, tensors) | asdict(model.config))
         if tokenizer is not None:
             tokenizer.save(new / TOKENIZER)
 
@@ -228,6 +236,7 @@ def load_language_model(folder):
         model = LanguageModel(config).to(tensors["embedding.weight"].dtype)
     check_finite(tensors, path)
     model.load_state_dict(tensors)
+    check_hash(folder)
     tokenizer = None
     if (folder / TOKENIZER).is_file():
         tokenizer = load_tokenizer(folder / TOKENIZER)
@@ -268,6 +277,19 @@ def check_finite(tensors, path):
                 f"{path} holds numbers in {brief(name)} that are not finite: save or download it "
                 "again."
             )
+
+
+def check_hash(folder):
+    """Raise ValueError unless a folder's weights are those that its config.json was written with.
+
+    No other check sees two tensors of one shape exchanged.
+    """
+    wanted = read_json(folder / CONFIG, MAX_CONFIG).get(SHA256)
+    if wanted not in (None, hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()):
+        raise ValueError(
+            f"{folder / WEIGHTS} is not the file that {CONFIG} was written with (its SHA-256 is "
+            "another): save or download both again."
+        )
 
 
 def count_weights(config):
@@ -365,7 +387,7 @@ def read_config(path, kind=TransformerConfig):
     values = read_json(path, MAX_CONFIG)
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold one JSON object with the fields of {kind.__name__}.")
-    for name in MANNER:
+    for name in (*MANNER, SHA256):
         values.pop(name, None)
     version = values.pop("format_version", None)
     if version != FORMAT_VERSION:

@@ -1,7 +1,6 @@
 """The loss: cross-entropy with label smoothing, a chunk at a time (chapter 08)."""
 
 import torch
-from torch.autograd.function import once_differentiable
 
 from tutor.attention import PAD, padding_mask
 from tutor.text.packing import PackedBatch
@@ -14,8 +13,9 @@ class SmoothedCrossEntropy(torch.autograd.Function):
     softmax(logits) - smoothed target, so it is at hand as soon as the softmax is: each chunk's
     logits are turned into their gradient in place and dropped. The whole matrix of logits,
     (tokens, vocabulary), never exists. Padding has no share in the mean; picking the real tokens
-    out instead would make a GPU wait until their number is known. Differentiating twice raises
-    RuntimeError: the kept gradients know nothing of what they were computed from.
+    out instead would make a GPU wait until their number is known. A backward pass with
+    create_graph=True raises RuntimeError: the kept gradients know nothing of what they were
+    computed from, and a penalty on them would train nothing.
     """
 
     @staticmethod
@@ -46,8 +46,12 @@ class SmoothedCrossEntropy(torch.autograd.Function):
         return loss
 
     @staticmethod
-    @once_differentiable
     def backward(ctx, gradient):
+        if torch.is_grad_enabled():  # with create_graph=True alone
+            raise RuntimeError(
+                "smoothed_cross_entropy cannot be differentiated twice: take F.cross_entropy with "
+                "label_smoothing, or leave out create_graph=True."
+            )
         dY, dW = ctx.saved_tensors
         return gradient * dY, gradient * dW, None, None, None
 

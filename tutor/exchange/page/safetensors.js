@@ -14,6 +14,18 @@ export function readSafetensors(buffer) {
   return tensors;
 }
 
+/** Throws unless a file, an ArrayBuffer, has this SHA-256, in hexadecimal digits.
+ *
+ * A folder of an earlier version names none. Where a page came by plain http, browsers do not hash.
+ */
+export async function checkHash(buffer, wanted) {
+  if (!wanted || !crypto.subtle) return;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", buffer));
+  const found = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (found !== wanted)
+    throw new Error("The weights are damaged, or those of another model: load the page again.");
+}
+
 const READ = {
   F32: (bytes) => new Float32Array(bytes),
   F16: (bytes) => Float32Array.from(new Uint16Array(bytes), (bits) => HALVES[bits]),

@@ -3,6 +3,7 @@ import { head } from "./attention.js";
 import { treeOf } from "./beam.js";
 import { beamSearch } from "./decoding.js";
 import { matrix, multiply, row } from "./matrix.js";
+import { checkHash } from "./safetensors.js";
 import { Trace } from "./trace.js";
 import { Translator } from "./translator.js";
 
@@ -103,7 +104,11 @@ export function serve(scope) {
   let service = null;
   scope.onmessage = async ({ data: { parts, ask, method, args } }) => {
     try {
-      if (parts) service = new Service({ ...parts, weights: await unpacked(parts.weights) });
+      if (parts) {
+        const weights = await unpacked(parts.weights);
+        await checkHash(weights, parts.config.weights_sha256);
+        service = new Service({ ...parts, weights });
+      }
       scope.postMessage({ ask, answer: method && service[method](...args) });
     } catch (error) {
       scope.postMessage({ ask, error: error.message });
