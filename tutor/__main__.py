@@ -1,4 +1,4 @@
-"""The command line: `python -m tutor train | translate | evaluate`."""
+"""The command line: `python -m tutor train | translate | complete | evaluate | export`."""
 
 import argparse
 import errno
@@ -8,7 +8,8 @@ import sys
 import warnings
 
 from tutor.commands import streams
-from tutor.commands.common import say
+from tutor.commands.common import EN_FR, say
+from tutor.commands.language import run_complete
 from tutor.commands.train import run_train
 from tutor.commands.translate import run_translate
 from tutor.decoding import ALPHA
@@ -27,7 +28,7 @@ examples:
 one; the environment variable TUTOR_DEVICE names another device.
 """
 TRAIN = """\
-Train a translator from nothing and write it into a model folder at the end.
+Train a translator from nothing, or a language model, and write it into a model folder at the end.
 
 The built-in corpus needs no files: a grammar generates captions of everyday scenes. Multi30k are
 29,000 captions of photographs; they are downloaded once, or read from the folder that the
@@ -35,6 +36,9 @@ environment variable TUTOR_DATA names.
 
 Reading the sentences, learning the tokenizer and a short measured start belong to the minutes; what
 is left of them becomes a number of steps. The same steps, seed and machine give the same model.
+
+With --task language a decoder alone learns to write texts on: the English side of a corpus, or the
+one file of --data, a text a line. `python -m tutor complete` writes with it.
 
 With --data the pairs of two text files, of any two languages, take the corpus's place: each line of
 the one is the translation of the same line of the other. With --more such pairs belong to the
@@ -54,6 +58,7 @@ examples:
   python -m tutor train --corpus multi30k --pair en-de --minutes 20 --out models/german
   python -m tutor train --data mine.en mine.es --minutes 1 --out models/mine
   python -m tutor train --steps 500 --seed 3 --out models/short --resume
+  python -m tutor train --task language --data texts.txt --minutes 5 --out models/writer
   torchrun --nproc-per-node 2 -m tutor train --steps 2000 --out models/shared
 """
 TRANSLATE = """\
@@ -65,6 +70,14 @@ examples:
   python -m tutor translate --beams 5 --model models/mine < english.txt > french.txt
   python -m tutor translate --beams 5 --model first --model second < english.txt > french.txt
 """
+COMPLETE = """\
+Write each line of standard input on with a language model: the line and its continuation, until the
+text ends or has so many tokens more. An empty line begins a text from nothing.
+
+examples:
+  echo "A man is" | python -m tutor complete --model models/writer
+  python -m tutor complete --model models/writer --temperature 0.8 --top-p 0.9 < beginnings.txt
+"""
 EXPORT_HELP = """\
 Write a model for other programs, which need nothing of this package.
 
@@ -73,7 +86,8 @@ examples/translate_with_onnx.py translates with them, without PyTorch. Writing t
 packages onnx and onnxscript.
 
 huggingface: a folder that AutoModelForSeq2SeqLM.from_pretrained opens, with the same logits.
-examples/translate_with_huggingface.py translates with it.
+examples/translate_with_huggingface.py translates with it. A language model becomes a Llama or a
+relative, for AutoModelForCausalLM, if it has their parts, as those that `train` makes have.
 
 examples:
   python -m tutor export --out exported
@@ -85,7 +99,7 @@ Translate sentences that training never saw and compare with the reference trans
 Prints BLEU in two flavours, which must never be compared with each other: cased text, and
 lower-cased Moses tokens, as most papers on Multi30k have it (for a corpus, whose language is
 known); also chrF and, for --data and the built-in corpus, the share of translations that equal
-their reference exactly.
+their reference exactly. Of a language model it prints the perplexity of such texts.
 
 examples:
   python -m tutor evaluate --model models/mine
@@ -121,12 +135,13 @@ def make_parser():
             help="which sentences (default: %(default)s)",
         )  # fmt: skip
         child.add_argument(
-            "--pair", choices=PAIRS, default="en-fr",
-            help="languages, from and to; others with multi30k only (default: %(default)s)",
+            "--pair", choices=PAIRS,
+            help=f"languages, from and to; others with multi30k only (default: {EN_FR})",
         )  # fmt: skip
         child.add_argument(
-            "--data", nargs=2, metavar=("SOURCE", "TARGET"),
-            help="two text files of sentence pairs, a line each, in place of a corpus",
+            "--data", nargs="+", metavar=("SOURCE", "TARGET"),
+            help="two text files of sentence pairs, a line each, in place of a corpus; one file "
+            "for a language model",
         )  # fmt: skip
 
     def add_model(child):
@@ -149,7 +164,11 @@ def make_parser():
             help="strength of the length penalty of a search (default: %(default)s)",
         )  # fmt: skip
 
-    child = command(run_train, "train", "train a translator", TRAIN)
+    child = command(run_train, "train", "train a translator or a language model", TRAIN)
+    child.add_argument(
+        "--task", choices=("translation", "language"), default="translation",
+        help="what the model learns (default: %(default)s)",
+    )  # fmt: skip
     add_corpus(child)
     budget = child.add_mutually_exclusive_group()
     budget.add_argument(
@@ -162,7 +181,8 @@ def make_parser():
     )  # fmt: skip
     child.add_argument(
         "--out", metavar="FOLDER",
-        help="the model folder (default: models/CORPUS-PAIR; with --data models/mine)",
+        help="the model folder (default: models/CORPUS-PAIR; with --data models/mine; of a "
+        "language model models/language)",
     )  # fmt: skip
     child.add_argument(
         "--force", action="store_true", help="replace a model that the folder holds already"
@@ -202,7 +222,29 @@ def make_parser():
     child = command(run_translate, "translate", "translate lines of text", TRANSLATE)
     add_search(child)
 
-    child = command(run_evaluate, "evaluate", "measure a translator", EVALUATE)
+    child = command(run_complete, "complete", "write texts on", COMPLETE)
+    child.add_argument(
+        "--model", metavar="FOLDER", required=True, help="the folder of a language model"
+    )
+    child.add_argument(
+        "--temperature", type=number(float, 0, 1000), metavar="T",
+        help="0 writes the most probable token; above, tokens are drawn, below 1 more often the "
+        "probable ones (default: 0, with --top-p 1)",
+    )  # fmt: skip
+    child.add_argument(
+        "--top-p", type=number(float, 0.001, 1), metavar="P",
+        help="draw from the fewest tokens that have this share of the probability together",
+    )  # fmt: skip
+    child.add_argument(
+        "--tokens", type=number(int, 1, 100_000), default=50, metavar="N",
+        help="how many tokens to write at most (default: %(default)s)",
+    )  # fmt: skip
+    child.add_argument(
+        "--seed", type=number(int, 0, 2**32), metavar="N",
+        help="of the drawing (default: another one each time)",
+    )  # fmt: skip
+
+    child = command(run_evaluate, "evaluate", "measure a translator or a language model", EVALUATE)
     add_corpus(child)
     child.add_argument(
         "--split", metavar="NAME",
@@ -246,7 +288,17 @@ def run_evaluate(args):
 
 def run_export(args):
     from tutor.commands.common import load_card, load_translator
+    from tutor.training.checkpoint import is_language_model, load_language_model
 
+    if args.model and is_language_model(args.model):
+        from tutor.exchange import llama
+
+        if args.to != "huggingface":
+            raise ValueError("A language model is not written as ONNX: add --to huggingface.")
+        model, tokenizer = load_language_model(args.model)
+        llama.export(model, args.out, tokenizer)
+        say(f"written: {args.out}")
+        return
     translator = load_translator(args.model)
     if args.to == "huggingface":
         from tutor.exchange import huggingface
