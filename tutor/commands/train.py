@@ -33,6 +33,7 @@ from tutor.training.checkpoint import (
     load_model,
     load_tokenizer,
     read_json,
+    read_words,
     save_language_model,
     save_model,
     scratch_folder,
@@ -200,7 +201,8 @@ def train_into(folder, args):
             if alone:
                 save_language_model(folder, model, tokenizer, **record)
             else:
-                manner = {"sentences": sentences}
+                words = read_words(args.start) if args.start else ()
+                manner = {"sentences": sentences, "words": words}
                 save_model(folder, model, tokenizer, dtype=torch.float16, manner=manner, **record)
         except OSError as error:
             kept = checkpoints.steps()
