@@ -21,7 +21,7 @@ from tutor.__main__ import main
 from tutor.record import DOUBT
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import recipes, runs
-from tutor.training.checkpoint import load_model
+from tutor.training.checkpoint import load_model, read_words, write_words
 from tutor.training.resume import Checkpoints
 from tutor.translator import Translation
 
@@ -326,6 +326,7 @@ def test_a_translator_of_the_readers_own_pairs(tmp_path, monkeypatch, capsys):
     same = filecmp.cmp(model / "tokenizer.json", tmp_path / "other" / "tokenizer.json", False)
     assert same
     # One step on from its weights, at half of the rates, leaves them almost where they were.
+    write_words(model, ["dog", "cat"])  # and what it knows of words goes along
     on = [*train[:4], "--steps", 1, "--start", model, "--out", tmp_path / "on"]
     assert run_here(on, monkeypatch) == 0
     (first, _), (second, _) = load_model(model), load_model(tmp_path / "on")
@@ -334,6 +335,7 @@ def test_a_translator_of_the_readers_own_pairs(tmp_path, monkeypatch, capsys):
         assert (one - other).abs().max() < 0.01
     about = json.loads((tmp_path / "on" / "training.json").read_text(encoding="utf-8"))
     assert (about["start"], about["recipe"]["lr"]) == (str(model), 0.0025)
+    assert read_words(tmp_path / "on") == ["dog", "cat"] and not read_words(tmp_path / "other")
     capsys.readouterr()
     assert run_here([*on[:-3], tmp_path / "none", "--out", tmp_path / "new"], monkeypatch) == 2
     assert capsys.readouterr().err.endswith(f"There is no model folder {tmp_path / 'none'}.\n")

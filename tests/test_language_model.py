@@ -25,7 +25,7 @@ from tutor.text.batches import make_batch
 from tutor.text.packing import fill_rows, pack
 from tutor.text.tokenizer import BOS, EOS, Tokenizer
 from tutor.text.truth import generate_english, log_probability, written_words
-from tutor.training import Recipe
+from tutor.training import Recipe, language_loss
 from tutor.training.checkpoint import load_language_model, save_language_model
 
 SEEDS = st.integers(0, 10_000)
@@ -36,6 +36,15 @@ def small_model(seed=0, **changes):
     torch.manual_seed(seed)
     sizes = {"d_model": 8, "num_heads": 2, "d_ff": 12, "max_len": 16, "dropout": 0.0, **changes}
     return LanguageModel(LanguageModelConfig(12, **sizes)).double()
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_loss_is_that_of_its_logits(tied):
+    model, batch = small_model(tied=tied), make_batch([([], [5, 6, 7]), ([], [8])])
+    wanted = F.cross_entropy(
+        model(batch.target_in).flatten(0, 1), batch.target_out.flatten(), ignore_index=PAD
+    )
+    assert equal(language_loss(model, batch), wanted)
 
 
 @settings(max_examples=10)

@@ -159,7 +159,7 @@ LACKED = [
 ]  # fmt: skip
 
 
-def as_object(config):
+def unchanged(config):
     return config
 
 
@@ -179,7 +179,7 @@ def as_version_4(config):
     st.sampled_from([kind for kind, _, _ in FAMILIES.values()]),
     st.fixed_dictionaries({name: st.sampled_from(of) for name, of in SETTINGS.items()}),
     st.sampled_from([{}] * 16 + LACKED),
-    st.sampled_from([as_object, as_version_4, as_version_5, as_version_4]),
+    st.sampled_from([unchanged, as_version_4, as_version_5, as_version_4]),
     st.lists(st.sampled_from(FLOATS), max_size=3),
     st.sampled_from([None] * 16 + [torch.nan, -torch.inf]),
 )

@@ -1,4 +1,4 @@
-"""The command line: `python -m tutor train | translate | evaluate`."""
+"""The command line: `python -m tutor train | translate | complete | evaluate | export`."""
 
 import argparse
 import errno
@@ -9,7 +9,8 @@ import warnings
 from pathlib import Path
 
 from tutor.commands import streams
-from tutor.commands.common import say
+from tutor.commands.common import EN_FR, say
+from tutor.commands.language import run_complete
 from tutor.commands.train import run_train
 from tutor.commands.translate import run_translate
 from tutor.decoding import ALPHA
@@ -49,12 +50,13 @@ def make_parser():
             help="which sentences (default: %(default)s)",
         )  # fmt: skip
         child.add_argument(
-            "--pair", choices=PAIRS, default="en-fr",
-            help="languages, from and to; others with multi30k only (default: %(default)s)",
+            "--pair", choices=PAIRS,
+            help=f"languages, from and to; others with multi30k only (default: {EN_FR})",
         )  # fmt: skip
         child.add_argument(
-            "--data", nargs=2, metavar=("SOURCE", "TARGET"),
-            help="two text files of sentence pairs, a line each, in place of a corpus",
+            "--data", nargs="+", metavar=("SOURCE", "TARGET"),
+            help="two text files of sentence pairs, a line each, in place of a corpus; one file "
+            "for a language model",
         )  # fmt: skip
 
     def add_search(child):
@@ -72,7 +74,11 @@ def make_parser():
             help="strength of the length penalty of a search (default: %(default)s)",
         )  # fmt: skip
 
-    child = command(run_train, "train", "train a translator")
+    child = command(run_train, "train", "train a translator or a language model")
+    child.add_argument(
+        "--task", choices=("translation", "language"), default="translation",
+        help="what the model learns (default: %(default)s)",
+    )  # fmt: skip
     add_corpus(child)
     budget = child.add_mutually_exclusive_group()
     budget.add_argument(
@@ -85,7 +91,8 @@ def make_parser():
     )  # fmt: skip
     child.add_argument(
         "--out", metavar="FOLDER",
-        help="the model folder (default: models/CORPUS-PAIR; with --data models/mine)",
+        help="the model folder (default: models/CORPUS-PAIR; with --data models/mine; of a "
+        "language model models/language)",
     )  # fmt: skip
     child.add_argument(
         "--force", action="store_true", help="replace a model that the folder holds already"
@@ -125,7 +132,29 @@ def make_parser():
     child = command(run_translate, "translate", "translate lines of text")
     add_search(child)
 
-    child = command(run_evaluate, "evaluate", "measure a translator")
+    child = command(run_complete, "complete", "write texts on")
+    child.add_argument(
+        "--model", metavar="FOLDER", required=True, help="the folder of a language model"
+    )
+    child.add_argument(
+        "--temperature", type=number(float, 0, 1000), metavar="T",
+        help="0 writes the most probable token; above, tokens are drawn, below 1 more often the "
+        "probable ones (default: 0, with --top-p 1)",
+    )  # fmt: skip
+    child.add_argument(
+        "--top-p", type=number(float, 0.001, 1), metavar="P",
+        help="draw from the fewest tokens that have this share of the probability together",
+    )  # fmt: skip
+    child.add_argument(
+        "--tokens", type=number(int, 1, 100_000), default=50, metavar="N",
+        help="how many tokens to write at most (default: %(default)s)",
+    )  # fmt: skip
+    child.add_argument(
+        "--seed", type=number(int, 0, 2**32), metavar="N",
+        help="of the drawing (default: another one each time)",
+    )  # fmt: skip
+
+    child = command(run_evaluate, "evaluate", "measure a translator or a language model")
     add_corpus(child)
     child.add_argument(
         "--split", metavar="NAME",
@@ -171,7 +200,17 @@ def run_evaluate(args):
 
 def run_export(args):
     from tutor.commands.common import load_card, load_translator
+    from tutor.training.checkpoint import is_language_model, load_language_model
 
+    if args.model and is_language_model(args.model):
+        from tutor.exchange import llama
+
+        if args.to != "huggingface":
+            raise ValueError("A language model is not written as ONNX: add --to huggingface.")
+        model, tokenizer = load_language_model(args.model)
+        llama.export(model, args.out, tokenizer)
+        say(f"written: {args.out}")
+        return
     translator = load_translator(args.model)
     if args.to == "huggingface":
         from tutor.exchange import huggingface

@@ -15,6 +15,7 @@ from tutor.training import processes
 from tutor.training.checkpoint import CARD
 from tutor.translator import Translator
 
+EN_FR = "en-fr"  # the pair where none is asked for
 CHUNK = 256  # lines that are read before any is written
 
 
@@ -31,11 +32,17 @@ def need_output():
         raise ValueError("Standard output is closed: send it somewhere, to a file with > FILE.")
 
 
+def need_input():
+    """Raise ValueError where there is nothing to read."""
+    if sys.stdin is None:
+        raise ValueError("Standard input is closed: give it the sentences, as the --help shows.")
+
+
 def load_pairs(corpus, split, pair, size):
     """(sources, targets) of a corpus; `size` is for the built-in one, which has no end."""
     if corpus == "multi30k":
         return multi30k.load_multi30k(split, pair)
-    if pair != "en-fr":
+    if pair != EN_FR:
         raise ValueError(f"The built-in corpus has no {pair}: add --corpus multi30k.")
     pairs = generate_pairs(split, size)
     return [pair.english for pair in pairs], [pair.french for pair in pairs]
@@ -49,6 +56,13 @@ def read_lines(stream, name="the input"):
         except UnicodeDecodeError:
             raise ValueError(f"Line {count} of {name} is not UTF-8: convert it.") from None
         yield text.rstrip("\r\n")
+
+
+def settle_pair(args):
+    """The options of a translator: --pair by default, and ValueError for a --data of one file."""
+    args.pair = args.pair or EN_FR
+    if args.data and len(args.data) != 2:
+        raise ValueError("--data takes two files of sentence pairs: --data SOURCE TARGET.")
 
 
 def read_pairs(source, target):

@@ -5,8 +5,17 @@ import time
 
 from tqdm import tqdm
 
-from tutor.commands.common import CHUNK, load_pairs, load_together, need_output, read_pairs
+from tutor.commands.common import (
+    CHUNK,
+    load_pairs,
+    load_together,
+    need_output,
+    read_pairs,
+    settle_pair,
+)
+from tutor.commands.language import evaluate_language
 from tutor.evaluation import scoring
+from tutor.training.checkpoint import is_language_model
 
 TEST_PAIRS = 1_000  # sentences of the built-in corpus
 TITLES = {
@@ -18,8 +27,11 @@ TITLES = {
 
 def run_evaluate(args):
     need_output()
-    translator = load_together(args.model)
     split = args.split or {"builtin": "test", "multi30k": "test_2016_flickr"}[args.corpus]
+    if any(map(is_language_model, args.model or ())):
+        return evaluate_language(args, split, TEST_PAIRS)
+    settle_pair(args)
+    translator = load_together(args.model)
     if args.data:
         sources, references = read_pairs(*args.data)
         result = {"data": args.data}

@@ -10,7 +10,7 @@ import re
 import shutil
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -18,8 +18,10 @@ import tokenizers
 import torch
 from tqdm import tqdm
 
-from tutor.commands.common import load_pairs, read_pairs, say
+from tutor.commands import language
+from tutor.commands.common import load_pairs, read_pairs, say, settle_pair
 from tutor.devices import device
+from tutor.language_model import LanguageModel, LanguageModelConfig
 from tutor.text.normalize import as_sentence
 from tutor.text.tokenizer import Tokenizer
 from tutor.training import processes, recipes
@@ -31,12 +33,14 @@ from tutor.training.checkpoint import (
     load_model,
     load_tokenizer,
     read_json,
+    read_words,
+    save_language_model,
     save_model,
     scratch_folder,
     writing_into,
 )
 from tutor.training.loop import train
-from tutor.training.loss import in_bfloat16, translation_loss
+from tutor.training.loss import in_bfloat16, language_loss, translation_loss
 from tutor.training.resume import MAX_JSON, RUN, Checkpoints, check_same, read_run
 from tutor.training.runs import to_csv, training_folder
 from tutor.transformer import Transformer, TransformerConfig, count_parameters
@@ -49,9 +53,15 @@ REPORTS = 10  # lines about a training's progress, where there is no terminal fo
 
 
 def run_train(args):
+    alone = args.task == "language"  # a decoder without an encoder
+    if alone:
+        language.refuse_what_pairs_need(args)
+    else:
+        settle_pair(args)
     if args.data:
         args.corpus = args.pair = None
-    folder = Path(args.out or ("models/mine" if args.data else f"models/{args.corpus}-{args.pair}"))
+    name = "mine" if args.data else f"{args.corpus}-{args.pair}"
+    folder = Path(args.out or f"models/{'language' if alone else name}")
     with scratch_folder(folder):
         pass  # better refused now than after the training
     with processes.joined():
@@ -64,6 +74,8 @@ def train_into(folder, args):
     asked = {name: getattr(args, name) for name in ("corpus", "pair", "seed", "steps", "precision")}
     asked["minutes"] = args.minutes if args.steps is None else None
     asked |= {name: getattr(args, name) or None for name in GIVEN}
+    alone = args.task == "language"  # a decoder without an encoder
+    asked["task"] = args.task if alone else None
     before = find_training(folder, workspace, asked, args.resume)
     if before == "finished" or (before and not args.force and ended(folder, workspace, asked)):
         processes.from_first(0)  # nobody removes anything before all have looked
@@ -79,10 +91,13 @@ def train_into(folder, args):
     corpus = args.corpus or "builtin"  # whose sizes suit what a reader writes, too
     sizes = dict(recipes.SIZES[corpus])
     vocab_size = sizes.pop("vocab_size")
-    learned = load_model(args.start) if args.start else None
+    load = language.load_language if alone else load_model
+    learned = load(args.start) if args.start else None
     learns = not (before or args.start or args.tokenizer)
     say("reading the sentences" + (" and learning the tokenizer" if learns else "") + " ...")
-    if args.data:
+    if alone:
+        sources, targets = language.load_texts(args, "train", recipes.BUILTIN_PAIRS), []
+    elif args.data:
         sources, targets = read_pairs(*args.data)
     else:
         sources, targets = load_pairs(args.corpus, "train", args.pair, recipes.BUILTIN_PAIRS)
@@ -102,16 +117,27 @@ def train_into(folder, args):
     for sides in more:
         sources, targets = sources + sides[0], targets + sides[1]
 
-    pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
     sizes |= dict(d_ff=budget.d_ff, dropout=budget.dropout, norm_first=True)
     torch.manual_seed(args.seed)
-    model = learned[0] if learned else Transformer(TransformerConfig(len(tokenizer), **sizes))
+    if learned:
+        model = learned[0]
+    elif alone:
+        model = LanguageModel(LanguageModelConfig(len(tokenizer), **sizes, **language.PARTS))
+    else:
+        model = Transformer(TransformerConfig(len(tokenizer), **sizes))
     model.to(on)
+    if alone:
+        pairs, unit = language.encode_texts(model, tokenizer, sources), "texts"
+    else:
+        pairs = list(zip(tokenizer.encode(sources), tokenizer.encode(targets), strict=True))
+        unit = "sentence pairs"
     many = f", {processes.world_size()} processes" if processes.world_size() > 1 else ""
-    say(f"{len(pairs):,} sentence pairs, {count_parameters(model):,} parameters, on {on}{many}")
+    say(f"{len(pairs):,} {unit}, {count_parameters(model):,} parameters, on {on}{many}")
 
     steps, precision = plan(args, before, model, pairs, budget, start)
     recipe = recipes.recipe_for(steps, budget, args.seed, again=bool(args.start))
+    if alone:
+        recipe = replace(recipe, smoothing=0.0)  # whose loss is what evaluation measures
     about = {
         "asked": asked,
         "recipe": asdict(recipe),
@@ -154,8 +180,8 @@ def train_into(folder, args):
         checkpoints.save(history)
     if processes.is_first():
         training = {
-            **{name: asked[name] for name in ("corpus", "pair", *GIVEN)},
-            "sentence_pairs": len(pairs),
+            **{name: asked[name] for name in ("task", "corpus", "pair", *GIVEN)},
+            unit.replace(" ", "_"): len(pairs),
             "minutes": asked["minutes"],
             "steps": steps,
             "steps_done": done,
@@ -171,10 +197,13 @@ def train_into(folder, args):
             **notes,
         }
         try:
-            save_model(
-                folder, model, tokenizer, dtype=torch.float16, training=training,
-                history=to_csv(history), manner={"sentences": sentences},
-            )  # fmt: skip
+            record = {"training": training, "history": to_csv(history)}
+            if alone:
+                save_language_model(folder, model, tokenizer, **record)
+            else:
+                words = read_words(args.start) if args.start else ()
+                manner = {"sentences": sentences, "words": words}
+                save_model(folder, model, tokenizer, dtype=torch.float16, manner=manner, **record)
         except OSError as error:
             kept = checkpoints.steps()
             then = f"goes on after step {kept[-1]:,}" if kept else "begins anew"
@@ -296,8 +325,8 @@ def remove_folder(folder):
 
 def make_loss(model, precision):
     """The loss in this precision, computed by all processes together."""
-    loss = in_bfloat16(translation_loss) if precision == "bfloat16" else translation_loss
-    return processes.share(model, loss)
+    loss = language_loss if isinstance(model, LanguageModel) else translation_loss
+    return processes.share(model, in_bfloat16(loss) if precision == "bfloat16" else loss)
 
 
 def versions():

@@ -5,13 +5,12 @@ import sys
 
 from tqdm import tqdm
 
-from tutor.commands.common import CHUNK, load_together, need_output, read_lines, say
+from tutor.commands.common import CHUNK, load_together, need_input, need_output, read_lines, say
 from tutor.record import DOUBT
 
 
 def run_translate(args):
-    if sys.stdin is None:
-        raise ValueError("Standard input is closed: give it the sentences, as the --help shows.")
+    need_input()
     need_output()
     translator = load_together(args.model)
     by_hand = sys.stdin.isatty()

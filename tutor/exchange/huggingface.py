@@ -114,20 +114,7 @@ def export(translator, folder, card=None):
         (new / WEIGHTS).write_bytes(save(tensors, metadata={"format": "pt"}))
         write_json(new / CONFIG, config_of(c))
         write_json(new / GENERATION, generation_of(c))
-        write_json(new / TOKENIZER, tokenizer_of(translator.tokenizer))
-        write_json(
-            new / TOKENIZER_CONFIG,
-            {
-                "tokenizer_class": "PreTrainedTokenizerFast",
-                "pad_token": SPECIAL[PAD],
-                "unk_token": SPECIAL[UNK],
-                "bos_token": SPECIAL[BOS],
-                "eos_token": SPECIAL[EOS],
-                "model_max_length": c.max_len,
-                "clean_up_tokenization_spaces": False,
-                "split_special_tokens": True,  # "[EOS]" typed by a reader is text like any other
-            },
-        )
+        write_tokenizer(new, translator.tokenizer, c.max_len)
         order = "pre-norm" if c.norm_first else "post-norm"
         text = CARD_TEXT.format(
             title=Path(folder).name,
@@ -193,17 +180,31 @@ def generation_of(c):
     }
 
 
-def tokenizer_of(tokenizer):
-    """Our Tokenizer as a dict for tokenizer.json, which puts space and [EOS] there by itself."""
+def write_tokenizer(folder, tokenizer, max_len, around="$A [EOS]"):
+    """Write our Tokenizer as the two files that AutoTokenizer reads.
+
+    It puts the space in front, and what `around` has around a text ($A), there by itself.
+    """
     theirs = tokenizers.Tokenizer.from_str(tokenizer.model.to_str())
     theirs.normalizer = tokenizers.normalizers.Prepend(" ")
     theirs.post_processor = tokenizers.processors.TemplateProcessing(
-        single="$A [EOS]", special_tokens=[("[EOS]", EOS)]
+        single=around, special_tokens=[(SPECIAL[BOS], BOS), (SPECIAL[EOS], EOS)]
     )
     theirs.decoder = tokenizers.decoders.Sequence(
         [tokenizers.decoders.ByteLevel(), tokenizers.decoders.Strip(" ", 1, 0)]
     )
-    return json.loads(theirs.to_str())
+    write_json(folder / TOKENIZER, json.loads(theirs.to_str()))
+    about = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "pad_token": SPECIAL[PAD],
+        "unk_token": SPECIAL[UNK],
+        "bos_token": SPECIAL[BOS],
+        "eos_token": SPECIAL[EOS],
+        "model_max_length": max_len,
+        "clean_up_tokenization_spaces": False,
+        "split_special_tokens": True,  # "[EOS]" typed by a reader is text like any other
+    }
+    write_json(folder / TOKENIZER_CONFIG, about)
 
 
 # ---- weights

@@ -14,10 +14,13 @@ from pathlib import Path
 import torch
 from safetensors.torch import save
 
+from tutor.exchange.huggingface import TOKENIZER_CONFIG, write_tokenizer
 from tutor.language_model import LanguageModel, LanguageModelConfig
+from tutor.text.tokenizer import BOS, EOS
 from tutor.training.checkpoint import (
     CONFIG,
     MAX_CONFIG,
+    TOKENIZER,
     WEIGHTS,
     brief,
     open_tensors,
@@ -389,9 +392,11 @@ def load(folder):
     return from_llama(theirs, weights)
 
 
-def export(model, folder):
+def export(model, folder, tokenizer=None):
     """Write our model as a folder that their `from_pretrained` reads, all or nothing.
 
+    tokenizer: a Tokenizer of ours; theirs then begins each text with [BOS], and `generate` ends
+    with [EOS].
     Raises ValueError as `to_llama`, for numbers that are not finite and for a folder that holds
     anything else; OSError where it cannot be written.
     """
@@ -401,6 +406,10 @@ def export(model, folder):
         del weights[REST["output.weight"]]
     theirs["architectures"] = [f"{FAMILIES[theirs['model_type']][0]}ForCausalLM"]
     theirs["dtype"] = str(next(iter(weights.values())).dtype).removeprefix("torch.")
-    with replaced(folder, (CONFIG, WEIGHTS)) as new:
+    if tokenizer is not None:
+        theirs |= {"bos_token_id": BOS, "eos_token_id": EOS}
+    with replaced(folder, (CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG)) as new:
         (new / WEIGHTS).write_bytes(save(weights, metadata={"format": "pt"}))
         write_json(new / CONFIG, theirs)
+        if tokenizer is not None:
+            write_tokenizer(new, tokenizer, model.config.max_len, "[BOS] $A")

@@ -38,6 +38,10 @@ WEIGHTS, CONFIG, TOKENIZER, WORDS, CARD, TRAINING, HISTORY = FILES = (
     "model.safetensors", "config.json", "tokenizer.json", "words.txt", "card.md", "training.json",
     "history.csv",
 )  # fmt: skip
+NOT_A = {  # a field of the other kind of model, and what its folder holds then
+    TransformerConfig: ("feed_forward", "a language model, not a translator"),
+    LanguageModelConfig: ("d_v", "a translator, not a language model"),
+}
 DTYPES = {torch.float32: "F32", torch.float16: "F16"}
 # What files of strangers may ask for at most: none may fill the memory before it is refused.
 POSITIONS = 2**24  # numbers in the table of positions, max_len times d_model
@@ -73,10 +77,15 @@ def save_model(
         tokenizer.save(new / TOKENIZER)
         if card is not None:
             (new / CARD).write_text(card, encoding="utf-8", newline="\n")
-        if training is not None:
-            write_json(new / TRAINING, training)
-        if history is not None:
-            (new / HISTORY).write_text(history, encoding="utf-8", newline="\n")
+        write_record(new, training, history)
+
+
+def write_record(folder, training, history):
+    """Write how a model was trained into its folder, as far as it is known."""
+    if training is not None:
+        write_json(folder / TRAINING, training)
+    if history is not None:
+        (folder / HISTORY).write_text(history, encoding="utf-8", newline="\n")
 
 
 def finite_tensors(model, dtype=None):
@@ -195,7 +204,7 @@ def load_model(folder):
     return model.eval(), tokenizer
 
 
-def save_language_model(folder, model, tokenizer=None):
+def save_language_model(folder, model, tokenizer=None, training=None, history=None):
     """Write a LanguageModel, and its Tokenizer if there is one, into `folder`: as `save_model`.
 
     The weights keep their dtype.
@@ -207,6 +216,14 @@ def save_language_model(folder, model, tokenizer=None):
         write_json(new / CONFIG, write_weights(new / WEIGHTS, tensors) | asdict(model.config))
         if tokenizer is not None:
             tokenizer.save(new / TOKENIZER)
+        write_record(new, training, history)
+
+
+def is_language_model(folder):
+    """Whether a folder holds a LanguageModel, if it holds any model."""
+    path = Path(folder).expanduser() / CONFIG
+    values = read_json(path, MAX_CONFIG) if path.is_file() else None
+    return isinstance(values, dict) and NOT_A[TransformerConfig][0] in values
 
 
 def load_language_model(folder):
@@ -216,6 +233,8 @@ def load_language_model(folder):
     belong together.
     """
     folder = Path(folder).expanduser()
+    if not folder.is_dir():
+        raise FileNotFoundError(f"There is no model folder {folder}.")
     for name in (CONFIG, WEIGHTS):
         if not (folder / name).is_file():
             raise FileNotFoundError(f"{folder} holds no {name}: save the language model again.")
@@ -396,6 +415,9 @@ def read_config(path, kind=TransformerConfig):
             f"{FORMAT_VERSION}: update tutor or save the model again."
         )
     known = {field.name for field in fields(kind)}
+    mark, found = NOT_A[kind]
+    if mark in values.keys() - known:
+        raise ValueError(f"{path.parent} holds {found}: name another folder.")
     if unknown := sorted(values.keys() - known):
         name = brief(repr(unknown[0]))
         raise ValueError(f"{path} has an unknown field {name}: remove it or update tutor.")

@@ -106,6 +106,5 @@ def language_loss(model, batch, smoothing=0.0):
     packed = isinstance(batch, PackedBatch)
     ids, targets = (batch.ids, batch.targets) if packed else (batch.target_in, batch.target_out)
     Y = model.read(ids, batch.documents if packed else None)  # (N, T, d_model)
-    return smoothed_cross_entropy(
-        Y.flatten(0, 1), model.embedding.weight, targets.flatten(), smoothing
-    )
+    table = model.embedding if model.output is None else model.output
+    return smoothed_cross_entropy(Y.flatten(0, 1), table.weight, targets.flatten(), smoothing)
