@@ -1,6 +1,7 @@
 """The rules of the house, held by every chapter; and each rule shown a page that breaks it."""
 
 import gzip
+import json
 import os
 import re
 import subprocess
@@ -342,6 +343,16 @@ def files():
 def test_no_file_that_hides_its_contents(files):
     """Weights are safetensors only; no archives, no caches, no pickles."""
     assert [path for path in files if FORBIDDEN.search(path.name)] == []
+
+
+def test_a_wheel_holds_every_file_that_the_packages_read(files):
+    settings = (ROOT / "pyproject.toml").read_text("utf-8").partition("package-data]")[2]
+    for package in ("tutor", "course"):
+        patterns = json.loads(re.search(rf"^{package} = (\[.*\])$", settings, re.M)[1])
+        packed = {path for pattern in patterns for path in (ROOT / package).glob(pattern)}
+        read = {path for path in files if ROOT / package in path.parents and path.suffix != ".py"}
+        # Of the views' modules bundles are read.
+        assert {path for path in read - packed if path.parent != ROOT / "tutor" / "views"} == set()
 
 
 def test_no_machine_paths_in_the_files(files):
