@@ -171,6 +171,7 @@ class weights_of_an_empty_row:
             assert A.isfinite().all() and W.grad.isfinite().all()
             assert equal(A[[0, 2]], weights(X, X)[[0, 2]]) and W.grad.any()
             assert equal(A[0, 0].log() - A[0, 1].log(), X[0] @ (X[0] - X[1]) / math.sqrt(4))  # ()
+        weights(torch.randn(2, 3, 5), torch.randn(2, 4, 5), torch.ones(4, dtype=torch.bool))
 
     def demo(weights):
         X, W = torch.ones(2, 4), torch.eye(4).requires_grad_()
@@ -235,6 +236,7 @@ class mask_of_the_future:
         for T in (3, 5):
             M = mask(T)
             assert M.shape == (T, T) and not M[1, 0] and M[1, 2]
+        mask(1)
 
     def demo(mask):
         return f"row 1 may see: {[key for key in range(4) if not mask(4)[1, key]]}"
@@ -260,6 +262,7 @@ class mask_of_what_follows:
         for T in (3, 5):
             future = [[key > row for key in range(T)] for row in range(T)]
             assert (mask(T) != 0).tolist() == future
+        mask(1)
 
     def demo(mask):
         seen = [[key for key in range(4) if not mask(4)[row, key]] for row in (0, 1)]
@@ -477,8 +480,8 @@ class project_by_hand:
     mend = {"weight": "weight.T"}
 
     def judge(project):
-        for d_out in (4, 6):
-            linear, X = nn.Linear(4, d_out, bias=False), torch.randn(3, 4)
+        for d_out in (5, 6):
+            linear, X = nn.Linear(5, d_out, bias=False), torch.randn(3, 5)
             assert equal(project(linear, X), linear(X))
 
     def demo(project):
@@ -506,12 +509,11 @@ class weights_of_one_head:
     mend = {"X, X)": "X, X, average_attn_weights=False)"}
 
     def judge(weights):
-        attention = nn.MultiheadAttention(8, 2, batch_first=True)
-        for T in (3, 5):
-            X = torch.randn(1, T, 8)
+        for T, h in ((3, 2), (5, 4)):
+            attention, X = nn.MultiheadAttention(8, h, batch_first=True), torch.randn(1, T, 8)
             A, mean = weights(attention, X), attention(X, X, X)[1]
-            assert A.shape == (1, 2, T, T)
-            assert equal(A.sum(-1), torch.ones(1, 2, T)) and equal(A.mean(1), mean)
+            assert A.shape == (1, h, T, T)
+            assert equal(A.sum(-1), torch.ones(1, h, T)) and equal(A.mean(1), mean)
             assert not equal(A[:, 0], A[:, 1])
         weights(attention, torch.randn(2, 4, 8))
 
