@@ -231,7 +231,7 @@ def nearly_right(exhibit):
         right(*inputs, **named), (1 + (shapes_of(inputs) != shapes_of(inputs_of[0]))).__mul__
     )
     found["the mean of the means of all sentences"] = lambda *inputs, **named: torch.stack(
-        [right(*one, **named) for one in one_by_one(inputs)]
+        [right(*one, **named) for one in single_sentences(inputs)]
     ).mean()
     for i, first in enumerate(max(inputs_of, key=len)):
         if not callable(first):
@@ -257,7 +257,7 @@ def shapes_of(inputs):
     return [x.shape for x in inputs if isinstance(x, torch.Tensor)]
 
 
-def one_by_one(inputs):
+def single_sentences(inputs):
     """The inputs with one sentence of the batch at a time."""
     for n in range(shapes_of(inputs)[0][0]):
         yield [x[n : n + 1] if isinstance(x, torch.Tensor) else x for x in inputs]

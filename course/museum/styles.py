@@ -307,7 +307,7 @@ def tie_by_copying(saved):
     return model
 
 
-class Adapted(nn.Module):
+class WithAdapter(nn.Module):
     def __init__(self, attention, adapter):
         super().__init__()
         self.attention, self.adapter = attention, adapter
@@ -1004,7 +1004,7 @@ STYLES = {
         lambda make, n: nn.ModuleList(map(lambda _: copy.deepcopy(make()), range(n))),
     ],
     "load_a_table": [tie_after_loading, tie_a_frozen_start, tie_by_copying],
-    "attention_with_an_adapter": [Adapted, adapt_by_hook, adapt_forward],
+    "attention_with_an_adapter": [WithAdapter, adapt_by_hook, adapt_forward],
     "next_token_loss": [next_word_flat, next_word_of_all, next_word_by_hand],
     "token_loss": [
         loss_with_weights,

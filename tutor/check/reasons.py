@@ -253,6 +253,11 @@ REASONS = [
         "`torch.no_grad()`.",
     ),
     (
+        r"output of a function that returns multiple views",
+        "A loop over a tensor, `unbind`, `split` and `chunk` give views, into which nobody can "
+        "write where gradients flow. Write into the tensor itself, as `X[n, t] = ...` does.",
+    ),
+    (
         r"Need attn_mask if specifying the is_causal hint",
         "`is_causal=True` is a promise about `attn_mask`, not a mask: hand over the mask too.",
     ),
