@@ -292,6 +292,7 @@ class attend_to_the_past:
             Y = attend(X, X, Z, causal_mask(T))
             assert equal(Y[:, 0], Z[:, 0])
             assert equal(Y[:, -1], F.scaled_dot_product_attention(X, X, Z)[:, -1])
+        attend(-100 * X, X, Z, causal_mask(T))
 
     def demo(attend):
         rows = moving_rows(lambda X: attend(X, X, X, causal_mask(4)), torch.randn(2, 4, 8), t=3)
@@ -582,6 +583,7 @@ class look_across:
             X, memory = torch.randn(2, T, 4), torch.randn(2, S, 4)
             Y = look(F.scaled_dot_product_attention, X, memory)
             assert equal(Y, F.scaled_dot_product_attention(X, memory, memory))
+        look(F.scaled_dot_product_attention, X, X.flip(1))
 
     def demo(look):
         def run(X, S=3):

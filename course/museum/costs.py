@@ -332,11 +332,12 @@ class batches_of_sentences:
         return sorted(row[row != PAD].tolist() for batch in batches for row in batch)
 
     def judge(make):
-        for sentences in ([[5], [6, 7], [8, 9, 5, 6], [7]], [[4, 5], [6]]):
+        for sentences in ([[5], [6, 7], [8, 9, 5, 6], [7], [4]], [[4, 5], [6]]):
             batches = make(sentences, 2)
             words = torch.cat([batch[batch != PAD] for batch in batches])
             assert sorted(words.tolist()) == sorted(sum(sentences, []))
-            assert all(len(b) <= 2 and (b != PAD).any(dim=0).all() for b in batches)
+            assert all((b != PAD).any(dim=0).all() for b in batches)
+            assert [len(b) for b in batches] == ([2, 2, 1] if len(sentences) == 5 else [2])
         assert len(make([[5], [6, 7], [8, 9, 5, 6]], 1)) == 3
 
     def demo(make):

@@ -387,6 +387,7 @@ class score_a_system:
         assert not warnings_of(lambda: found.extend(score(said, right) for said in (right, wrong)))
         assert abs(found[0] - 100) < 1e-6 and 0 <= found[1] < 50
         assert score(wrong, wrong) > 99
+        score(["L'homme monte un CHEVAL."], right[:1])
 
     def demo(score):
         translations = ["L'homme au chapeau s'assied dans l'herbe.", "Il n'est pas seul."] * 50

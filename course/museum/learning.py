@@ -419,6 +419,7 @@ class places_of_tokens:
             real = torch.tensor([[0] * (T - n) + [1] * n for n in lengths])  # (N, T)
             told = [row[-n:].tolist() for row, n in zip(places(real), lengths, strict=True)]
             assert told == [list(range(n)) for n in lengths] and places(real).min() >= 0
+        assert places(torch.tensor([[1, 1, 0]]))[0, :2].tolist() == [0, 1]
 
     def demo(places):
         return (
