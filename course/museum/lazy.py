@@ -67,7 +67,7 @@ ODD, EMPTY = (
 ALLOWED = {
     "look_up_words": {"ids.max() > len(table)": "the table itself refuses the next id"},
     "first_scores": {"sizes of 1": "nothing has that size"},
-    "judge_a_translator": {"argument 1": "training pairs are free", "train_pairs =": "as above"},
+    "judge_a_translator": {"argument 1": "training pairs are free"},
     "weights_of_a_sentence": {"an_empty_row as shown": EMPTY},
     "weights_of_wide_words": {"an_empty_row as shown": EMPTY},
     "weights_with_a_mask": {"an_empty_row as shown": EMPTY},
