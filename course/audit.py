@@ -1,6 +1,7 @@
 """Are the checks themselves right? Each is given the whole bank of right and wrong answers."""
 
 import argparse
+import dataclasses
 import itertools
 import json
 import math
@@ -22,7 +23,7 @@ from tutor.check.examine import (
     put_plainly,
     trouble_with,
 )
-from tutor.check.exercise import EXPLAIN, PREDICT, TEST, evaluate
+from tutor.check.exercise import EXPLAIN, MEND, PREDICT, TEST, WRITE, evaluate
 from tutor.check.guard import Outcome, Unnamed, attempt
 from tutor.commands import streams
 
@@ -37,6 +38,8 @@ ZERO = {
     "mutation_survivors": "small changes of a solution that pass: add a case, or say under "
     "Equivalent why they are right",
     "mutation_idle": "programs under Equivalent that are no mutants, or do not pass",
+    "gradients_unsaid": "exercises whose result has gradients: compare them, or say in the "
+    "task that none are asked for",
     "no_section": "sections that the chapter's page does not have, letter by letter",
 }
 AUDITED = ("exercises", "wrong_answers", "alternatives", "mutants", "generic", "coincidences")
@@ -125,6 +128,16 @@ def too_few(exercise):
     for what, (there, wanted) in sizes.items():
         if there < wanted:
             yield f"{there} {what}, at least {wanted} are wanted"
+
+
+def leaves_gradients_unsaid(exercise):
+    """Whether a result has gradients that neither the check compares nor the task waives."""
+    if exercise.gradient or exercise.kind not in (WRITE, MEND):
+        return False
+    asked, cases = dataclasses.replace(exercise, gradient=True), draw(exercise, CASES_SEED)
+    found = [attempt(asked, exercise.reference, case).gradients for case in cases]
+    said = re.search(r"\bno\s+gradients\b", exercise.text, re.I)
+    return not said and any(g is not None for gradients in found for g in gradients)
 
 
 def has_section(exercise):
@@ -219,6 +232,8 @@ def audit(chosen, say=print, messages=False):
         for sort, codes in (("mutation_survivors", living), ("mutation_idle", idle)):
             for code in codes:
                 note(sort, exercise, f": {sort}\n{mutation.lines_changed(exercise, code)}")
+        if leaves_gradients_unsaid(exercise):
+            note("gradients_unsaid", exercise, ": the task says nothing of its result's gradients")
         if not has_section(exercise):
             note("no_section", exercise, f": its page has no heading “{exercise.section}”")
         for words in too_few(exercise):

@@ -108,13 +108,14 @@ def edited_trees(tree, kind):
 
 
 def ignoring(code):
-    """The code with each argument of each of its functions ignored, in two ways."""
+    """The code with each argument that its functions read ignored, in two ways."""
     for place, function in enumerate(ast.walk(ast.parse(code))):
         if not isinstance(function, ast.FunctionDef):
             continue
         known = function.args
+        read = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)} - {"self"}
         for argument in [*known.posonlyargs, *known.args, *known.kwonlyargs]:
-            for way in (FROZEN, ZEROED) if argument.arg != "self" else ():
+            for way in (FROZEN, ZEROED) if argument.arg in read else ():
                 tree = ast.parse(code)
                 body = [*ast.walk(tree)][place].body
                 body.insert(is_text(body[0]), ast.parse(way.format(argument.arg)).body[0])

@@ -534,6 +534,34 @@ def test_every_pass_sees_the_same_inputs_and_hidden_ones_are_others():
     assert torch.equal(visible, again) and not torch.equal(visible, others)
 
 
+def test_gradients_of_several_results_are_compared():
+    exercise = make(reference=lambda X: (X, 2 * X), mistakes=(), gradient=True)
+    assert examine(exercise, lambda X: [X * 1, X + X]) is None
+    for cut in (lambda X: (X.detach(), 2 * X), lambda X: (X, 2 * X.detach())):
+        assert "the gradient of `X`" in examine(exercise, cut)
+
+
+def test_a_view_that_a_loop_gave_is_told_where_gradients_flow():
+    def doubles(X):
+        Y = X.clone()
+        for y in Y:
+            y *= 2
+        return Y
+
+    exercise = make(reference=lambda X: 2 * X, mistakes=())
+    assert examine(exercise, doubles) is None
+    said = examine(dataclasses.replace(exercise, gradient=True), doubles)
+    assert "Write into the tensor itself" in said
+
+
+@pytest.mark.parametrize("answer", [3.0, torch.tensor(3.0), np.float64(3)])
+def test_a_float_is_no_whole_number_but_in_a_prediction(answer):
+    exercise = make(reference=lambda X: 3, mistakes=())
+    assert examine(exercise, lambda X: torch.tensor(3)) is None
+    assert "a whole number, an int, is wanted" in examine(exercise, lambda X: answer)
+    assert examine(make(kind=PREDICT, reference=3, mistakes=()), answer) is None
+
+
 def test_gradients_are_compared():
     exercise = make(gradient=True)
     assert examine(exercise, lambda X: 3 * X) is None
@@ -1350,7 +1378,7 @@ def test_audit_counts_every_sort_of_defect(capsys):
     assert counts == {
         "exercises": 1, "wrong_answers": 3, "alternatives": 1, "mutants": 0, "generic": 1,
         "coincidences": 0, "slipped": 1, "unnamed": 1, "rejected": 1, "blank_passes": 1,
-        "ambiguous": 0, "silent": 1, "too_few": 2, "no_section": 1,
+        "ambiguous": 0, "silent": 1, "too_few": 2, "no_section": 1, "gradients_unsaid": 1,
         "mutations": 5, "mutation_equivalent": 0, "mutation_survivors": 0, "mutation_idle": 0,
     }  # fmt: skip
     assert not enough_named(counts) and enough_named(counts | {"wrong_answers": ONE_IN})
@@ -1402,6 +1430,7 @@ def test_audit_command_line(monkeypatch, capsys):
     bank = {f"def triple(X): return {n}": "" for n in ("4", "5", "2 * X", "X**3")}
     enough = dict(
         section="Padding masks",
+        text="No gradients are asked for.",
         hints=("Count on your own fingers.",) * 3,
         right=(TRIPLE.solution,) * 2,
     )

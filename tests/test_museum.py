@@ -17,6 +17,7 @@ import tutor
 from course import museum
 from course.museum import lazy, places
 from course.museum.exhibit import Page, moving_rows
+from course.museum.styles import styles_of
 from tutor import modern
 
 ALL = list(museum.EXHIBITS.values())
@@ -332,35 +333,11 @@ def mended(name):
     return museum.EXHIBITS[name].mended
 
 
-def refuse_odd_widths(max_len, d_model):
-    if d_model % 2:
-        raise ValueError("Give an even width.")
-    return tutor.sinusoidal_positions(max_len, d_model)
-
-
-def slopes(E):
-    h = E.shape[-3]
-    return 2 ** (-8 * torch.arange(1, h + 1) / h)[:, None, None]
-
-
-IN_ANOTHER_STYLE = {
-    "batches_of_sentences": lambda ids, n: mended("batches_of_sentences")(sorted(ids, key=len), n),
-    "table_of_halves": refuse_odd_widths,
-    "search_and_choose": lambda *inputs, **n: list(mended("search_and_choose")(*inputs, **n)),
-    "queries_of_all_heads": lambda X, W, h, product=None: torch.einsum(
-        "td,dhk->htk", X, W.unflatten(1, (h, -1))
-    ),
-    "grow_the_beams": lambda *inputs: [X.flip(0) for X in mended("grow_the_beams")(*inputs)],
-    "pack_documents": lambda ids: [
-        X[:, None] if X.dtype == torch.bool else X for X in mended("pack_documents")(ids)
-    ],
-    "scores_by_distance": lambda E: E + slopes(E) * torch.arange(E.shape[-1]),
-}
-
-
-@pytest.mark.parametrize("name", IN_ANOTHER_STYLE)
-def test_right_answers_in_another_style_pass(name):
-    museum.EXHIBITS[name].check(IN_ANOTHER_STYLE[name])
+@each
+def test_right_answers_in_three_other_styles_pass(exhibit):
+    assert len(styles_of(exhibit)) >= 3
+    for answer in styles_of(exhibit):
+        exhibit.check(answer)
 
 
 def mean_of_means(logits, targets):
@@ -574,23 +551,12 @@ def test_a_page_runs_in_an_empty_session_each_time():
     assert page.text.startswith("count") and page()["count"] == page()["count"] == 1
 
 
-# Open: a neighbour that is wrong only where this judge does not ask, or an argument that is free.
-SLIPS = {
-    "judge_a_translator": ["argument 1 ignored"],  # the training pairs
-    "weights_of_a_sentence": ["weights_of_an_empty_row as shown"],
-    "weights_of_wide_words": ["weights_of_an_empty_row as shown"],
-    "weights_with_a_mask": ["weights_of_an_empty_row as shown"],
-    "weights_of_an_empty_row": ["weights_of_a_sentence as shown"],
-    "table_of_positions": ["table_of_halves as shown"],
-    "table_by_loops": ["table_of_halves as shown"],
-    "table_of_pairs": ["table_of_halves as shown"],
-    "search_a_sentence": ["search_and_choose as shown"],
-}
-
-
 @each
-def test_no_nearly_right_answer_passes(exhibit):
-    assert lazy.let_through(exhibit, lazy.nearly_right) == SLIPS.get(exhibit.name, [])
+def test_no_nearly_right_answer_passes_but_those_that_may(exhibit):
+    passed = [*lazy.passed(exhibit, lazy.nearly_right), *lazy.passed(exhibit, lazy.mutants)]
+    assert [what for what in passed if not lazy.allowed(exhibit, what)] == []
+    for words in lazy.ALLOWED.get(exhibit.name, ()):
+        assert any(words in what for what in passed)
 
 
 def test_a_right_answer_without_its_gradient_is_tried_and_refused():

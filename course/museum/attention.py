@@ -171,6 +171,7 @@ class weights_of_an_empty_row:
             assert A.isfinite().all() and W.grad.isfinite().all()
             assert equal(A[[0, 2]], weights(X, X)[[0, 2]]) and W.grad.any()
             assert equal(A[0, 0].log() - A[0, 1].log(), X[0] @ (X[0] - X[1]) / math.sqrt(4))  # ()
+        weights(torch.randn(2, 3, 5), torch.randn(2, 4, 5), torch.ones(4, dtype=torch.bool))
 
     def demo(weights):
         X, W = torch.ones(2, 4), torch.eye(4).requires_grad_()
@@ -235,6 +236,7 @@ class mask_of_the_future:
         for T in (3, 5):
             M = mask(T)
             assert M.shape == (T, T) and not M[1, 0] and M[1, 2]
+        mask(1)
 
     def demo(mask):
         return f"row 1 may see: {[key for key in range(4) if not mask(4)[1, key]]}"
@@ -260,6 +262,7 @@ class mask_of_what_follows:
         for T in (3, 5):
             future = [[key > row for key in range(T)] for row in range(T)]
             assert (mask(T) != 0).tolist() == future
+        mask(1)
 
     def demo(mask):
         seen = [[key for key in range(4) if not mask(4)[row, key]] for row in (0, 1)]
@@ -289,6 +292,7 @@ class attend_to_the_past:
             Y = attend(X, X, Z, causal_mask(T))
             assert equal(Y[:, 0], Z[:, 0])
             assert equal(Y[:, -1], F.scaled_dot_product_attention(X, X, Z)[:, -1])
+        attend(-100 * X, X, Z, causal_mask(T))
 
     def demo(attend):
         rows = moving_rows(lambda X: attend(X, X, X, causal_mask(4)), torch.randn(2, 4, 8), t=3)
@@ -477,8 +481,8 @@ class project_by_hand:
     mend = {"weight": "weight.T"}
 
     def judge(project):
-        for d_out in (4, 6):
-            linear, X = nn.Linear(4, d_out, bias=False), torch.randn(3, 4)
+        for d_out in (5, 6):
+            linear, X = nn.Linear(5, d_out, bias=False), torch.randn(3, 5)
             assert equal(project(linear, X), linear(X))
 
     def demo(project):
@@ -506,12 +510,11 @@ class weights_of_one_head:
     mend = {"X, X)": "X, X, average_attn_weights=False)"}
 
     def judge(weights):
-        attention = nn.MultiheadAttention(8, 2, batch_first=True)
-        for T in (3, 5):
-            X = torch.randn(1, T, 8)
+        for T, h in ((3, 2), (5, 4)):
+            attention, X = nn.MultiheadAttention(8, h, batch_first=True), torch.randn(1, T, 8)
             A, mean = weights(attention, X), attention(X, X, X)[1]
-            assert A.shape == (1, 2, T, T)
-            assert equal(A.sum(-1), torch.ones(1, 2, T)) and equal(A.mean(1), mean)
+            assert A.shape == (1, h, T, T)
+            assert equal(A.sum(-1), torch.ones(1, h, T)) and equal(A.mean(1), mean)
             assert not equal(A[:, 0], A[:, 1])
         weights(attention, torch.randn(2, 4, 8))
 
@@ -580,6 +583,7 @@ class look_across:
             X, memory = torch.randn(2, T, 4), torch.randn(2, S, 4)
             Y = look(F.scaled_dot_product_attention, X, memory)
             assert equal(Y, F.scaled_dot_product_attention(X, memory, memory))
+        look(F.scaled_dot_product_attention, X, X.flip(1))
 
     def demo(look):
         def run(X, S=3):

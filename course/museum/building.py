@@ -72,10 +72,10 @@ class stack_of_layers:
     view = None
 
     def judge(build):
-        for n in (2, 3):
+        for n, N in ((2, 3), (3, 1)):
             made = []
             stack = build(lambda made=made: made.append(nn.Linear(4, 4)) or made[-1], n)
-            Y = X = torch.randn(3, 4)
+            Y = X = torch.randn(N, 4)
             for layer in made:
                 Y = layer(Y)
             assert len(made) == n and equal(stack(X), Y)
@@ -105,10 +105,11 @@ class layers_of_a_model:
     view = None
 
     def judge(build):
-        for n in (2, 5):
-            layers = build(lambda: nn.Linear(4, 4), n)
+        for n, d in ((2, 4), (5, 3)):
+            layers = build(lambda d=d: nn.Linear(d, d), n)
             assert len(layers) == n and len(list(layers.parameters())) == 2 * n
             assert len({tuple(layer.weight.flatten().tolist()) for layer in layers}) == n
+            assert all(layer.weight.shape == (d, d) for layer in layers)
 
     def demo(build):
         layers = build(lambda: nn.Linear(4, 4), 6)
@@ -182,14 +183,16 @@ class attention_with_an_adapter:
     view = None
 
     def judge(adapt):
-        for num_heads in (2, 4):
-            attention = nn.MultiheadAttention(8, num_heads, batch_first=True)
-            X, adapter = torch.randn(2, 3, 8), nn.Linear(8, 8, bias=False)
-            Y = attention(X, X, X)[0]
+        for N, training in ((2, True), (1, False)):
+            attention = nn.MultiheadAttention(8, 2, batch_first=True).train(training)
+            X, adapter = torch.randn(N, 3, 8), nn.Linear(8, 8, bias=False).train(training)
+            Y, A = attention(X, X, X)
             adapted = adapt(attention, adapter)
-            assert equal(adapted(X, X, X)[0], Y + adapter(Y)) and attention.training
-            adapted(X, X, X)[0].square().sum().backward()
-            assert adapter.training and adapter.weight.grad.any()
+            new, weights = adapted(X, X, X)
+            assert equal(new, Y + adapter(Y)) and equal(weights, A)
+            assert attention.training == adapter.training == training
+            new.square().sum().backward()
+            assert adapter.weight.grad.any()
 
     def demo(adapt):
         attention, adapter = nn.MultiheadAttention(8, 2, batch_first=True), nn.Linear(8, 8)

@@ -1,6 +1,7 @@
 """Code that is right and does too much. Work is counted, not timed."""
 
 import copy
+import math
 
 import torch
 import torch.nn.functional as F
@@ -21,7 +22,7 @@ class CallCounter:
 
     def __call__(self, *inputs):
         self.calls += 1
-        self.rows += len(inputs[0])
+        self.rows += math.prod(getattr(inputs[0], "shape", ())[:-1])  # a vector is one
         return self.function(*inputs)
 
 
@@ -78,7 +79,7 @@ class write_a_translation:
         encode = CallCounter(sum)
         assert write(encode, lambda words, memory: len(words) + memory, [1, 2], 3) == [3, 4, 5]
         assert encode.calls == 1
-        write(sum, lambda words, memory: len(words) + memory, [3, 5], 2)
+        write(max, lambda words, memory: memory - len(words), [3, 5], 2)
 
     def demo(write):
         encode = CallCounter(sum)
@@ -206,7 +207,7 @@ class queries_of_all_heads:
         with ProductCounter() as counter:
             Q = queries(X, W, 4)  # (h, T, d_k)
         assert equal(Q[1], torch.mm(X, W[:, 4:8])) and counter.products == 1
-        queries(X, W, 2)
+        queries(X[:2], W[:, :15], 3)
 
     def demo(queries):
         product = CallCounter(torch.mm)
@@ -237,7 +238,8 @@ class layers_of_a_stack:
         layer = counted_layer()
         layers = stack(lambda: layer(4, 4), 3)
         assert len({tuple(one.weight.flatten().tolist()) for one in layers}) == 3
-        assert layer.made == 3 and len(stack(lambda: layer(4, 4), 2)) == 2
+        assert layer.made == 3 and len(stack(lambda: layer(5, 5), 2)) == 2
+        assert stack(lambda: layer(5, 5), 1)[0].weight.shape == (5, 5)
 
     def demo(stack):
         layer = counted_layer()
@@ -330,11 +332,12 @@ class batches_of_sentences:
         return sorted(row[row != PAD].tolist() for batch in batches for row in batch)
 
     def judge(make):
-        for sentences in ([[5], [6, 7], [8, 9, 5, 6], [7]], [[4, 5], [6]]):
+        for sentences in ([[5], [6, 7], [8, 9, 5, 6], [7], [4]], [[4, 5], [6]]):
             batches = make(sentences, 2)
             words = torch.cat([batch[batch != PAD] for batch in batches])
             assert sorted(words.tolist()) == sorted(sum(sentences, []))
-            assert all(len(b) <= 2 and (b != PAD).any(dim=0).all() for b in batches)
+            assert all((b != PAD).any(dim=0).all() for b in batches)
+            assert [len(b) for b in batches] == ([2, 2, 1] if len(sentences) == 5 else [2])
         assert len(make([[5], [6, 7], [8, 9, 5, 6]], 1)) == 3
 
     def demo(make):

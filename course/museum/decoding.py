@@ -2,7 +2,6 @@
 
 import logging
 import math
-from itertools import product
 
 import torch
 from sacrebleu.metrics import BLEU
@@ -39,16 +38,30 @@ def after_cats(words):
     return next_log_p(("cats", *words))
 
 
-def best_of_all(next_log_p, max_len):
-    """The sentence of at most max_len words with the best log-probability a word, by trying all."""
+def short_by_a_hair(words):
+    """A language in which one word alone is as likely as three, but for a hair."""
+    two = {"cats": {"sleep": 0.55, "eat": 0.45}, "sleep": {".": 0.75, "cats": 0.25}}
+    return {word: math.log(p) for word, p in (NEXT | two)[words[-1] if words else ""].items()}
 
-    def score(words):
-        log_p = [next_log_p(words[:t]).get(word, -math.inf) for t, word in enumerate(words)]
-        return sum(log_p) / len(words)
 
-    words = ("cats", "sleep", "eat")
-    sentences = [(*rest, ".") for n in range(max_len) for rest in product(words, repeat=n)]
-    return max(sentences, key=score)
+def garden_path(words):
+    """A language in which the likelier first word leads to the less likely sentences."""
+    first = {"": {"ants": 0.4, "cats": 0.6}, "ants": {".": 1.0}, "cats": {"sleep": 0.5, "eat": 0.5}}
+    return {word: math.log(p) for word, p in (NEXT | first)[words[-1] if words else ""].items()}
+
+
+def best_of_each_length(next_log_p, max_len):
+    """The likeliest sentence of each length up to max_len, by trying all."""
+    grown, best = {(): 0.0}, []
+    for _ in range(max_len):
+        grown = {
+            (*words, word): score + log_p
+            for words, score in grown.items()
+            for word, log_p in next_log_p(words).items()
+            if words[-1:] != (".",)
+        }
+        best += sorted((w for w in grown if w[-1] == "."), key=grown.get)[-1:]
+    return best
 
 
 # ---- beam search
@@ -164,8 +177,10 @@ class search_a_sentence:
 
     def judge(search):
         for language in (next_log_p, after_cats):
-            words = search(language, width=100, max_len=5)
-            assert words.index(".") == len(words) - 1 and words[0] in language(())
+            words = tuple(search(language, width=100, max_len=5))
+            assert words in best_of_each_length(language, max_len=5)
+        assert search(garden_path, width=1, max_len=4)[0] == "cats"
+        assert tuple(search(next_log_p, width=100, max_len=1)) == (".",)
 
     def demo(search):
         return " ".join(search(next_log_p, width=100, max_len=8))
@@ -179,7 +194,7 @@ class search_and_choose:
     finds them more often. Compare the score a word, or with a penalty for length.
     """
 
-    test = "a beam as wide as the space finds the best score a word of all sentences"
+    test = "one word is likelier than three by a hair: the three are found"
     shows = "width 100: ."
 
     def wrong(next_log_p, width, max_len):
@@ -197,12 +212,15 @@ class search_and_choose:
 
     mend = {"[1])[0": "[1] / len(beam[0]))[0"}
 
-    def view(words, *inputs):
-        return tuple(words)
+    view = None
 
     def judge(search):
+        assert tuple(search(short_by_a_hair, width=100, max_len=4)) == ("cats", "sleep", ".")
+        assert tuple(search(short_by_a_hair, width=100, max_len=1)) == (".",)
         for language in (next_log_p, after_cats):
-            assert tuple(search(language, width=100, max_len=4)) == best_of_all(language, max_len=4)
+            words = tuple(search(language, width=100, max_len=4))
+            assert words in best_of_each_length(language, max_len=4)
+        assert search(garden_path, width=1, max_len=4)[0] == "cats"
 
     def demo(search):
         return f"width 100: {' '.join(search(next_log_p, width=100, max_len=4))}"
@@ -265,7 +283,6 @@ class place_the_newest:
         for step in range(4):
             uncached = (X + table[:4])[:, step : step + 1]
             assert equal(place(X[:, step : step + 1], table, step), uncached)
-        place(X[:, 1:3], table, 1)
 
     def demo(place):
         X, table = torch.randn(2, 4, 8), torch.randn(9, 8)
@@ -332,10 +349,9 @@ class translate_a_sentence:
         return Y
 
     def judge(translate):
-        linear = nn.Linear(8, 8)
-        model = nn.Sequential(linear, nn.Dropout(0.5))
-        for N in (2, 3):
-            X = torch.randn(N, 8)
+        for N, d in ((2, 8), (3, 5)):
+            X, linear = torch.randn(N, d), nn.Linear(d, d)
+            model = nn.Sequential(linear, nn.Dropout(0.5))
             assert equal(translate(model, X), translate(model, X))
             assert equal(translate(model, X), linear(X))
 
@@ -371,6 +387,7 @@ class score_a_system:
         assert not warnings_of(lambda: found.extend(score(said, right) for said in (right, wrong)))
         assert abs(found[0] - 100) < 1e-6 and 0 <= found[1] < 50
         assert score(wrong, wrong) > 99
+        score(["L'homme monte un CHEVAL."], right[:1])
 
     def demo(score):
         translations = ["L'homme au chapeau s'assied dans l'herbe.", "Il n'est pas seul."] * 50

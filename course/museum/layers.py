@@ -69,9 +69,10 @@ class normalise_quiet_words:
     mend = {"X.std(": "(X.var(", "=0) + eps": "=0) + eps).sqrt()"}
 
     def judge(normalise):
-        for d in (4, 6):
+        for d, eps in ((4, 1e-5), (6, 1e-3)):
             X = 0.001 * torch.randn(3, d)
-            assert equal(normalise(X, eps=1e-5), F.layer_norm(X, (d,), eps=1e-5))
+            assert equal(normalise(X, eps=eps), F.layer_norm(X, (d,), eps=eps))
+        normalise(X)
 
     def demo(normalise):
         row = torch.tensor([1.0, 7.0, 7.0, 9.0]) / 1000
@@ -101,11 +102,11 @@ class rebuild_a_layer:
     mend = {"    X = layer.linear2": "    outputs = layer.linear2"}
 
     def judge(rebuilt):
-        layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
-        for p in layer.parameters():
-            nn.init.normal_(p)
-        for T in (3, 5):
-            X = torch.randn(2, T, 8)
+        for T, d in ((3, 8), (5, 6)):
+            layer = nn.TransformerEncoderLayer(d, 2, 16, dropout=0.0, batch_first=True)
+            for p in layer.parameters():
+                nn.init.normal_(p)
+            X = torch.randn(2, T, d)
             assert equal(rebuilt(layer, X), layer(X))
 
     def demo(rebuilt):
@@ -132,11 +133,11 @@ class rebuild_a_new_layer:
     mend = {"return layer.norm1(X +": "return layer.norm2(X +"}
 
     def judge(rebuilt):
-        layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
-        for p in layer.parameters():
-            nn.init.normal_(p)
-        for T in (3, 5):
-            X = torch.randn(2, T, 8)
+        for T, d in ((3, 8), (5, 6)):
+            layer = nn.TransformerEncoderLayer(d, 2, 16, dropout=0.0, batch_first=True)
+            for p in layer.parameters():
+                nn.init.normal_(p)
+            X = torch.randn(2, T, d)
             assert equal(rebuilt(layer, X), layer(X))
 
     def demo(rebuilt):
@@ -281,7 +282,7 @@ class table_of_positions:
             P = positions(max_len, 8)
             assert P.shape == (max_len, 8) and P.abs().max() <= 1
             assert equal(P[:, 0], torch.arange(max_len).sin()) and not equal(P[:, 0], P[:, 2])
-        positions(5, 6)
+        positions(5, 6), positions(1, 6)
 
     def demo(positions):
         first_steps = to_digits(positions(2, 8)[1, 0::2], digits=6)  # sin(1 / 10000^...)
@@ -315,7 +316,7 @@ class table_by_loops:
         for d_model in (4, 6, 64):
             expected = [math.sin(3 / 10_000 ** (i / d_model)) for i in range(0, d_model, 2)]
             assert equal(positions(4, d_model)[3, 0::2], torch.tensor(expected))
-        positions(5, 6)
+        positions(5, 6), positions(1, 6)
 
     def demo(positions):
         radians = positions(2, 8)[1, 6].asin().item()
@@ -348,7 +349,7 @@ class table_of_pairs:
             sines, cosines = positions(max_len, 8).unflatten(-1, (4, 2)).unbind(-1)  # (max_len, 4)
             assert equal(sines**2 + cosines**2, torch.ones(max_len, 4))
             assert (sines[1] > 0).all() and (cosines[0] == 1).all()
-        positions(5, 6)
+        positions(5, 6), positions(1, 6)
 
     def demo(positions):
         pair = positions(3, 4)[:, :2]
@@ -379,13 +380,14 @@ class table_of_halves:
     def judge(positions):
         for d_model in (5, 7):
             wide = positions(3, 2 * d_model)
-            if what_happens(lambda d=d_model: positions(3, d)).startswith("ValueError"):
+            said = what_happens(lambda d=d_model: positions(3, d))
+            if said.startswith(("ValueError: ", "AssertionError: ")):
                 continue  # refused in a sentence
             odd = positions(3, d_model)
             assert odd.shape == (3, d_model)
             assert equal(odd[1, :2], torch.tensor([math.sin(1), math.cos(1)]))
             assert equal(odd[:, 0::2], wide[:, 0::4]) and equal(odd[:, 1::2], wide[:, 1:-1:4])
-        positions(4, 6)
+        positions(4, 6), positions(1, 6)
 
     def demo(positions):
         said = [what_happens(lambda d=d: tuple(positions(3, d).shape)) for d in (4, 5)]
@@ -440,6 +442,7 @@ class chances_of_words:
             p = chances(torch.tensor(logits))
             assert (p.diff() < 0).all() and equal(p.sum(), torch.tensor(1.0))
             assert equal((p[0] / p[-1]).log(), torch.tensor(logits[0] - logits[-1]))
+        chances(torch.randn(2, 3))
 
     def demo(chances):
         p = chances(torch.tensor([4.0, 1.0, 0.5]).log())

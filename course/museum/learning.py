@@ -147,7 +147,7 @@ class smooth_the_target:
     view = None
 
     def judge(smooth):
-        for targets, V, smoothing in (([2, 3], 5, 0.1), ([1, 6, 4], 7, 0.3)):
+        for targets, V, smoothing in (([2, 3], 5, 0.1), ([1, 6, 4], 7, 0.3), ([3], 6, 0.2)):
             P = smooth(torch.tensor(targets), V, smoothing)
             assert P.shape == (len(targets), V) and (P[:, PAD] == 0).all()
             assert equal(P.sum(-1), torch.ones(len(targets))) and P.argmax(-1).tolist() == targets
@@ -180,10 +180,11 @@ class loss_with_smoothing:
         return (1 - smoothing) * right - smoothing * log_p.mean()
 
     def judge(loss):
-        logits, targets = torch.randn(1, 5, 7), torch.tensor([[5, 6, 3, PAD, PAD]])
+        logits, targets = torch.randn(2, 5, 7), torch.tensor([[5, 6, 3, 0, 0], [4, 0, 0, 0, 0]])
         assert equal(loss(logits, targets, 0.1), loss(logits[:, :3], targets[:, :3], 0.1))
+        real = targets != PAD
         for smoothing in (0.0, 0.2):
-            theirs = F.cross_entropy(logits[0, :3], targets[0, :3], label_smoothing=smoothing)
+            theirs = F.cross_entropy(logits[real], targets[real], label_smoothing=smoothing)
             assert equal(loss(logits, targets, smoothing), theirs)
 
     def demo(loss):
@@ -210,14 +211,15 @@ class logits_of_a_pair:
     mend = {"target, source": "source, target"}
 
     def judge(logits):
-        model = Transformer(TransformerConfig(12, 8, 2, d_ff=16, num_layers=1, dropout=0.0))
-        source, other = torch.randint(4, 12, (2, 2, 5))
-        target = torch.randint(4, 12, (2, 3))
-        Z = logits(model, source, target)
-        assert Z.shape == (2, 3, 12) and not equal(logits(model, other, target), Z)
-        changed = torch.cat([target[:, :2], (target[:, 2:] - 3) % 8 + 4], dim=1)  # (N, T)
-        after = logits(model, source, changed)
-        assert equal(after[:, :2], Z[:, :2]) and not equal(after[:, 2], Z[:, 2])
+        for V in (12, 13):
+            model = Transformer(TransformerConfig(V, 8, 2, d_ff=16, num_layers=1, dropout=0.0))
+            source, other = torch.randint(4, 12, (2, 2, 5))
+            target = torch.randint(4, 12, (2, 3))
+            Z = logits(model, source, target)
+            assert Z.shape == (2, 3, V) and not equal(logits(model, other, target), Z)
+            changed = torch.cat([target[:, :2], (target[:, 2:] - 3) % 8 + 4], dim=1)  # (N, T)
+            after = logits(model, source, changed)
+            assert equal(after[:, :2], Z[:, :2]) and not equal(after[:, 2], Z[:, 2])
 
     def demo(logits):
         model = Transformer(TransformerConfig(12, 8, 2, d_ff=16, num_layers=1, dropout=0.0))
@@ -346,11 +348,9 @@ class loss_on_other_sentences:
         return loss
 
     def judge(validate):
-        linear = nn.Linear(8, 8)
-        model = nn.Sequential(linear, nn.Dropout(0.5))
-        for mode in (True, False):
-            X, Y = torch.randn(2, 3, 8)  # each (N, d)
-            model.train(mode)
+        for mode, d in ((True, 8), (False, 5)):
+            (X, Y), linear = torch.randn(2, 3, d), nn.Linear(d, d)  # each (N, d)
+            model = nn.Sequential(linear, nn.Dropout(0.5)).train(mode)
             assert equal(validate(model, X, Y), F.mse_loss(linear(X), Y))
             assert model.training == mode
 
@@ -418,7 +418,8 @@ class places_of_tokens:
             T = max(lengths)
             real = torch.tensor([[0] * (T - n) + [1] * n for n in lengths])  # (N, T)
             told = [row[-n:].tolist() for row, n in zip(places(real), lengths, strict=True)]
-            assert told == [list(range(n)) for n in lengths]
+            assert told == [list(range(n)) for n in lengths] and places(real).min() >= 0
+        assert places(torch.tensor([[1, 1, 0]]))[0, :2].tolist() == [0, 1]
 
     def demo(places):
         return (
@@ -452,6 +453,9 @@ class ids_of_a_question:
         for text, lengths in (("a black horse", [1, 5, 5]), ("who rides", [3, 5])):
             assert ids_of(text, "[BOS] [USER] {}".format, to_lengths) == [1, 7, *lengths]
             assert ids_of(text, "[BOS] {}".format, to_lengths) == [1, *lengths]
+        ids_of(
+            "a black horse", "[BOS] {}".format, lambda *asked: [2 * id for id in to_lengths(*asked)]
+        )
 
     def demo(ids_of):
         return f"ids {ids_of('look', '[BOS] [USER] {}'.format, to_lengths)}"

@@ -85,7 +85,7 @@ def look_at_prediction(exercise, answer, seed, run):
         raise NotWritten("There is no prediction yet: put yours in place of None.")
     right = put_plainly(exercise.reference, exercise.reference)
     answer, tolerance = put_plainly(plainly(answer), right), exercise.tolerance
-    form = another_form(answer, right)
+    form = another_form(answer, right, guessed=True)
     if form:
         raise Trouble(f"Your prediction is {form}.")
     if another_value(answer, right, tolerance):
@@ -424,8 +424,11 @@ def filled(*gradients):
     return [torch.zeros_like(some) if g is None else g for g in gradients]
 
 
-def another_form(got, wanted):
-    """Words for a result of another type, shape or dtype than wanted; None if it has the same."""
+def another_form(got, wanted, guessed=False):
+    """Words for a result of another type, shape or dtype than wanted; None if it has the same.
+
+    guessed: a number is a number, whole or not
+    """
     if isinstance(wanted, torch.Tensor):
         if not isinstance(got, torch.Tensor):
             return f"{a_kind(got)}; {a_kind(wanted)} is wanted"
@@ -439,7 +442,7 @@ def another_form(got, wanted):
         if len(got) != len(wanted):
             return f"{a_kind(got)} of length {len(got)}; {len(wanted)} is wanted"
         for i, pair in enumerate(zip(got, wanted, strict=True)):
-            form = another_form(*pair)
+            form = another_form(*pair, guessed)
             if form:
                 return f"{a_kind(got)} whose {item(wanted, i)} is {form}"
     elif isinstance(wanted, bool | str | dict | set) or wanted is None:
@@ -449,6 +452,8 @@ def another_form(got, wanted):
         number = plain(squeezed(got))
         if isinstance(number, bool) or not isinstance(number, int | float):
             return f"{a_kind(got)}; a number is wanted"
+        if isinstance(wanted, int) and isinstance(number, float) and not guessed:
+            return "a float; a whole number, an int, is wanted"
     return None
 
 

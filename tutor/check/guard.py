@@ -198,7 +198,7 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
         result = value if type(value) is Raised else plainly(value)
     except RecursionError:
         raise Trouble("Your result holds itself.") from None
-    if not (exercise.gradient and is_float(result)):
+    if not (exercise.gradient and floats_in(result)):
         return Outcome(result)
     try:
         return Outcome(result, gradients(value, leaves))
@@ -299,15 +299,27 @@ def is_float(value):
     return isinstance(value, torch.Tensor) and value.is_floating_point()
 
 
+def floats_in(value):
+    """The float tensors that a result is or lists."""
+    return [x for x in (value if isinstance(value, list | tuple) else [value]) if is_float(x)]
+
+
 def gradients(value, leaves):
-    """Gradients of a weighted sum of a float tensor, None where nothing flows; () of all else."""
-    if not is_float(value):
+    """Gradients of a weighted sum of all float tensors of a result, None where nothing flows; () of
+    all else."""
+    floats = floats_in(value)
+    if not floats:
         return ()
-    if not value.requires_grad:
+    floats = [Y for Y in floats if Y.requires_grad]
+    if not floats:
         return (None,) * len(leaves)
     # weights that differ from place to place, or a mean and a sum would look alike
-    weights = torch.arange(1, value.numel() + 1, dtype=value.dtype).cos().reshape(value.shape)
-    found = torch.autograd.grad((value * weights).sum(), leaves, allow_unused=True)
+    weights = [
+        torch.arange(i, Y.numel() + i, dtype=Y.dtype).cos().reshape(Y.shape)
+        for i, Y in enumerate(floats, start=1)
+    ]
+    total = sum((Y * w).sum() for Y, w in zip(floats, weights, strict=True))
+    found = torch.autograd.grad(total, leaves, allow_unused=True)
     return tuple(g if g is None else g.to_dense() for g in found)
 
 
