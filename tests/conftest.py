@@ -7,8 +7,10 @@ import pytest
 import torch
 from hypothesis import settings
 
-# Tests are not timed: a busy machine must not fail them.
-settings.register_profile("house", deadline=None)
+# Two runs try the same examples; `--hypothesis-profile=drawn`, as at night, draws new ones.
+# Neither is timed: a busy machine must not fail a test.
+settings.register_profile("house", deadline=None, derandomize=True)
+settings.register_profile("drawn", deadline=None, derandomize=False)
 settings.load_profile("house")
 
 # Notebooks run in their own folder, where a relative path would point elsewhere.
@@ -20,6 +22,10 @@ workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
 if workers > 1:  # in the environment for processes that tests start; here torch is loaded already
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // workers)))
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
+
+
+def pytest_runtest_setup(item):
+    torch.manual_seed(0)  # whatever ran before in this worker
 
 
 @pytest.fixture(scope="module")

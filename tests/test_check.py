@@ -5,10 +5,10 @@ import dataclasses
 import functools
 import importlib
 import json
-import random
 import re
 import signal
 import sys
+import textwrap
 import threading
 import time
 from decimal import Decimal
@@ -24,75 +24,59 @@ import torch.nn.functional as F
 from house_rules import Page
 
 import tutor
-from course.audit import (
-    ONE_IN,
-    ambiguous,
-    audit,
-    behaviours,
-    enough_named,
-    has_section,
-    main,
-    too_few,
-    trials,
-    verdict,
-)
+from course.audit import ONE_IN, ZERO, audit, enough_named, main
 from course.build import __main__ as build
 from course.build import exercises as notebooks
 from tutor import check
 from tutor.check import examine, guard
 from tutor.check.bank import exercises, on_page, order
-from tutor.check.examine import describe
-from tutor.check.exercise import EXPLAIN, KINDS, MEND, PREDICT, TEST, WRITE, Exercise, evaluate
+from tutor.check.examine import CASES_SEED, describe, draw
+from tutor.check.exercise import (
+    EXPLAIN,
+    KINDS,
+    MEND,
+    PREDICT,
+    TEST,
+    WRITE,
+    Exercise,
+    evaluate,
+    run_cell,
+)
 from tutor.check.explain import misconception
 
 ALL = list(exercises().values())
 CHAPTERS = sorted({exercise.chapter for exercise in ALL})
 each = pytest.mark.parametrize("exercise", ALL, ids=[f"ch{e.chapter}-{e.name}" for e in ALL])
-BANK = [(e, *trial) for e in ALL for trial in trials(e)]
 
 
 # ---- the bank
 
 
 @functools.cache  # two tests ask for the same, and it takes minutes
-def tried(place):
-    """What is amiss, what is said, and whether that names a mistake: no exception, which would keep
-    the tensors of all its frames."""
-    exercise, sort, _, code, words = BANK[place]
-    amiss, trouble = verdict(exercise, sort, code, words)
-    return amiss, str(trouble), not isinstance(trouble, guard.Unnamed)
-
-
-@pytest.mark.parametrize(
-    "place",
-    range(len(BANK)),
-    ids=[f"ch{e.chapter}-{e.name}-{sort}{number}" for e, sort, number, _, _ in BANK],
-)
-def test_bank(place, monkeypatch):
-    """Right answers pass, blank ones fail, and wrong ones are told their mistake."""
-    monkeypatch.setattr(guard, "SECONDS", 60.0)  # a busy machine may take its time
-    amiss, said, _ = tried(place)
-    assert amiss is None, said
-    exercise, sort, _, code, words = BANK[place]
-    if sort in ("solution", "right"):
-        amiss, trouble = verdict(exercise, sort, code, words, hidden=True)
-        assert amiss is None, f"with the hidden inputs: {trouble}"
+def audited(exercise):
+    """(what the audit counts, what it says) of an exercise; its mutants are tried at night."""
+    said = []
+    return audit([exercise], said.append, mutate=False), "\n".join(said)
 
 
 @each
-def test_the_cases_tell_all_mistakes_apart(exercise):
-    if exercise.kind not in (TEST, EXPLAIN):
-        assert list(ambiguous(exercise, behaviours(exercise))) == []
+def test_bank(exercise, monkeypatch):
+    """Right answers pass, blank ones fail, and wrong ones are told their mistake."""
+    monkeypatch.setattr(guard, "SECONDS", 60.0)  # a busy machine may take its time
+    counts, said = audited(exercise)
+    assert not any(counts[defect] for defect in ZERO), said
 
 
 def test_few_wrong_answers_are_told_only_numbers():
-    named = [tried(place)[2] for place, trial in enumerate(BANK) if trial[1] == "wrong"]
-    assert enough_named({"generic": named.count(False), "wrong_answers": len(named)})
+    counts = [audited(exercise)[0] for exercise in ALL]
+    assert enough_named(
+        {key: sum(each[key] for each in counts) for key in ("generic", "wrong_answers")}
+    )
 
 
 @each
-def test_bank_is_large_enough_and_written_apart(exercise):
-    assert list(too_few(exercise)) == [] and all(exercise.wrong.values())
+def test_answers_are_written_apart(exercise):
+    assert all(exercise.wrong.values())
     if exercise.kind == TEST:
         assert len(exercise.mutants) <= 10
         assert not exercise.twins.keys() & exercise.mutants.keys()
@@ -122,7 +106,6 @@ def test_what_the_learner_reads(exercise):
         assert not any(said.startswith("Your") or "$" in said for said in told)
     else:
         assert not (exercise.points or exercise.misconceptions or exercise.rubric)
-    assert has_section(exercise), exercise.section
     for message, _ in (*exercise.mistakes, *exercise.properties):
         assert message.endswith(".") and len(message) < 250
     if exercise.kind in (WRITE, TEST):
@@ -236,35 +219,15 @@ TRIPLE = make()
 GLOBAL = torch.zeros(2)
 
 
-def blank(X):
-    raise NotImplementedError
-
-
-def dots(X):
-    """Three times X."""
-    ...  # one line
-
-
-def dots_in_a_line(X):
-    Y = ...  # Y is X, three times
-    return Y + X
-
-
-def dots_at_the_end(X):
-    Y = X + X  # noqa: F841
-    return ...
-
-
-def dots_after_given_lines(X):
-    Y = 2 * X
-    ...
-    return Y
-
-
-def dots_within(X):
-    def once(Y): ...
-
-    return once(X) * 3
+def program(code, name="triple", argument="X"):
+    """The function with this body, or of this cell; an answer that is no text as it is."""
+    if not isinstance(code, str):
+        return code
+    body = textwrap.indent(code, "    ")
+    namespace = dict(globals())
+    whole = code.startswith(f"def {name}(")
+    run_cell(code if whole else f"def {name}({argument}):\n{body}", namespace)
+    return namespace[name]
 
 
 class DotsInAMethod:
@@ -274,133 +237,35 @@ class DotsInAMethod:
     def shape(self): ...
 
 
-def dots_left_over(X):
-    ...
-    return 3 * X[..., :]
-
-
-def exits(X):
-    sys.exit(0)
-
-
-def never_ends(X):
-    while True:
-        pass
-
-
-def never_ends_and_catches(X):
-    while True:
-        try:
-            while True:
-                pass
-        except:  # noqa: E722
-            pass
-
-
-def sleeps(X):
-    while True:
-        try:
-            time.sleep(100)
-        except BaseException:
-            pass
-
-
-def calls_itself(X):
-    return calls_itself(X)
-
-
-def prints_without_end(X):
-    while True:
-        print("word " * 1000)
-
-
-def prints_and_catches(X):
-    while True:
-        try:
-            print("word " * 1000)
-        except:  # noqa: E722
-            continue
-
-
-def prints_megabytes(X):
-    sys.stderr.write("word" * 1_000_000)
-    return 3 * X
-
-
-def writes_into_X(X):
-    X *= 3
-    return X
-
-
-def seeds(X):
-    torch.manual_seed(7)
-    return 3 * X
-
-
-def shuffles(X):
-    random.random()
-    return 3 * X
-
-
-def draws_with_numpy(X):
-    np.random.rand()
-    return 3 * X
-
-
-def sets_dtype(X):
-    torch.set_default_dtype(torch.float64)
-    return 3 * X
-
-
-def stops_gradients(X):
-    torch.set_grad_enabled(False)
-    return 3 * X
-
-
-def writes_into_a_global(X):
-    GLOBAL.add_(1)
-    return 3 * X
-
-
-def asks_the_check(X):
-    return TRIPLE.reference(X)
-
-
-def raises_index_error(X):
-    return X[7] * 3
-
-
-def raises_base_exception(X):
-    raise GeneratorExit
-
-
+never_ends = program("while True: pass")
+blank = program("raise NotImplementedError")
 HOSTILE = {
     blank: "put your lines in place of `raise NotImplementedError`",
-    dots: "put your lines in place of `...`",
-    dots_in_a_line: "put your lines in place of `...`",
-    dots_at_the_end: "put your lines in place of `...`",
-    dots_after_given_lines: "put your lines in place of `...`",
-    dots_within: "put your lines in place of `...`",
+    '"""Three times X."""\n...  # one line': "put your lines in place of `...`",
+    "Y = ...  # Y is X, three times\nreturn Y + X": "put your lines in place of `...`",
+    "Y = X + X\nreturn ...": "put your lines in place of `...`",
+    "Y = 2 * X\n...\nreturn Y": "put your lines in place of `...`",
+    "def once(Y): ...\nreturn once(X) * 3": "put your lines in place of `...`",
     DotsInAMethod: "put your lines in place of `...`",
-    exits: "leaves the program",
+    "sys.exit(0)": "leaves the program",
     never_ends: "was stopped after 0.3 seconds",
-    never_ends_and_catches: "was stopped after 0.3 seconds",
-    sleeps: "was stopped after 0.3 seconds",
-    calls_itself: "calls itself without end",
-    prints_without_end: "prints more than 20,000 characters",
-    prints_and_catches: "was stopped after 0.3 seconds",
-    prints_megabytes: "prints more than 20,000 characters",
-    writes_into_X: "changes its argument `X`",
-    seeds: "changes the random state of PyTorch",
-    shuffles: "changes the random state of Python",
-    draws_with_numpy: "changes the random state of NumPy",
-    sets_dtype: "changes the default dtype",
-    stops_gradients: "changes whether gradients are computed",
-    writes_into_a_global: "changes the global tensor `GLOBAL`",
-    asks_the_check: "calls the solution of this check",
-    raises_index_error: "IndexError: index 7 is out of bounds for dimension 0 with size 2, in the "
+    "while True:\n    try:\n        while True: pass\n    except: pass": "was stopped after 0.3 s",
+    "while True:\n    try: time.sleep(9)\n    except BaseException: pass": "was stopped after 0.3",
+    "return triple(X)": "calls itself without end",
+    "while True: print('word ' * 1000)": "prints more than 20,000 characters",
+    "while True:\n    try: print('word ' * 1000)\n    except: continue": "was stopped after 0.3 s",
+    "sys.stderr.write('word' * 1_000_000)\nreturn 3 * X": "prints more than 20,000 characters",
+    "X *= 3\nreturn X": "changes its argument `X`",
+    "torch.manual_seed(7)\nreturn 3 * X": "changes the random state of PyTorch",
+    "import random\nrandom.random()\nreturn 3 * X": "changes the random state of Python",
+    "np.random.rand()\nreturn 3 * X": "changes the random state of NumPy",
+    "torch.set_default_dtype(torch.float64)\nreturn 3 * X": "changes the default dtype",
+    "torch.set_grad_enabled(False)\nreturn 3 * X": "changes whether gradients are computed",
+    "GLOBAL.add_(1)\nreturn 3 * X": "changes the global tensor `GLOBAL`",
+    "return TRIPLE.reference(X)": "calls the solution of this check",
+    "return X[7] * 3": "IndexError: index 7 is out of bounds for dimension 0 with size 2, in the "
     "line `return X[7] * 3`",
-    raises_base_exception: "raises GeneratorExit",
+    "raise GeneratorExit": "raises GeneratorExit",
     lambda X: None: "is a `return` missing",
     lambda X: X.tolist(): "a list; a tensor is wanted",
     lambda X: 3 * X.numpy(): "a NumPy array; a tensor is wanted",
@@ -418,14 +283,12 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(
-    "answer", HOSTILE, ids=[f"{i:02}-{getattr(a, '__name__', '')}" for i, a in enumerate(HOSTILE)]
-)
+@pytest.mark.parametrize("answer", HOSTILE, ids=[f"{i:02}" for i in range(len(HOSTILE))])
 def test_hostile_answer_becomes_one_message_and_leaves_no_trace(answer, monkeypatch, capsys):
     if "was stopped" in HOSTILE[answer]:
         monkeypatch.setattr(guard, "SECONDS", 0.3)
     streams, profile, before = (sys.stdout, sys.stderr), sys.getprofile(), guard.state()
-    check.Check(TRIPLE)(answer)
+    check.Check(TRIPLE)(program(answer))
     assert HOSTILE[answer] in capsys.readouterr().out
     assert (sys.stdout, sys.stderr) == streams and sys.getprofile() is profile
     assert not guard.changed(before, guard.state())
@@ -515,7 +378,12 @@ def test_answers_that_differ_in_nothing_that_matters_pass():
         print("looking at", X)
         return 3 * X
 
-    rest = (lambda X: 3 * X.double(), lambda X: X + X + X, dots_left_over, torch.nn.Identity())
+    rest = (
+        lambda X: 3 * X.double(),
+        lambda X: X + X + X,
+        program("...\nreturn 3 * X[..., :]"),
+        torch.nn.Identity(),
+    )
     for answer in (talks, *rest):
         wanted = make(reference=lambda X: X) if isinstance(answer, torch.nn.Module) else TRIPLE
         assert examine(wanted, answer) is None
@@ -591,60 +459,6 @@ def test_nan_and_inf_equal_only_themselves_in_the_same_place(of, got, wanted):
     assert examine(exercise, lambda X: of([got, 1.0]))
 
 
-def softmax_times(X):
-    A = X.softmax(-1)
-    A *= 3
-    return A
-
-
-def softmax_with_a_hole(X):
-    A = X.softmax(-1)
-    A[..., 0] = 0
-    return A
-
-
-def softmax_filled(X):
-    A = torch.softmax(X, -1)
-    return A.masked_fill_(X > 1, 0.0)
-
-
-def softmax_by_hand(X):
-    E = X.exp()
-    E /= E.sum(-1, keepdim=True)
-    return E
-
-
-def tanh_times(X):
-    X = X.tanh()
-    X *= 2
-    return X
-
-
-def log_softmax_with_a_hole(X):
-    log_p = X.log_softmax(-1)
-    log_p[X > 1] = 0
-    return log_p
-
-
-def square_and_move(X):
-    E = 3 * X
-    Y = E**2
-    E += 1
-    return Y
-
-
-def relu_in_place(X):
-    A = X.sigmoid()
-    F.relu(A, inplace=True)
-    return A
-
-
-def takes_the_gradient(X):
-    loss = (X**2).sum()
-    loss.backward()
-    return loss
-
-
 class NoWayBack(torch.autograd.Function):
     @staticmethod
     def forward(ctx, X):
@@ -656,23 +470,30 @@ class NoWayBack(torch.autograd.Function):
 
 
 IN_PLACE = {
-    softmax_times: "You change the result of `softmax` in the line `A *= 3`, and PyTorch still",
-    softmax_with_a_hole: "the result of `softmax` in the line `A[..., 0] = 0`",
-    softmax_filled: "the result of `softmax` in the line `return A.masked_fill_(X > 1, 0.0)`",
-    softmax_by_hand: "the result of `exp` in the line `E /= E.sum(-1, keepdim=True)`",
-    tanh_times: "the result of `tanh` in the line `X *= 2`",
-    log_softmax_with_a_hole: "the result of `log_softmax` in the line `log_p[X > 1] = 0`",
-    square_and_move: "a tensor that an earlier step used in the line `E += 1`",
-    relu_in_place: "PyTorch still needs it to compute the gradient: make a new tensor",
+    "A = X.softmax(-1)\nA *= 3\nreturn A": "You change the result of `softmax` in the line "
+    "`A *= 3`, and PyTorch still",
+    "A = X.softmax(-1)\nA[..., 0] = 0\nreturn A": "of `softmax` in the line `A[..., 0] = 0`",
+    "A = torch.softmax(X, -1)\nreturn A.masked_fill_(X > 1, 0.0)": "the result of `softmax` in the "
+    "line `return A.masked_fill_(X > 1, 0.0)`",
+    "E = X.exp()\nE /= E.sum(-1, keepdim=True)\nreturn E": "the result of `exp` in the line "
+    "`E /= E.sum(-1, keepdim=True)`",
+    "X = X.tanh()\nX *= 2\nreturn X": "the result of `tanh` in the line `X *= 2`",
+    "log_p = X.log_softmax(-1)\nlog_p[X > 1] = 0\nreturn log_p": "the result of `log_softmax` in "
+    "the line `log_p[X > 1] = 0`",
+    "E = 3 * X\nY = E**2\nE += 1\nreturn Y": "a tensor that an earlier step used in the line "
+    "`E += 1`",
+    "A = X.sigmoid()\nF.relu(A, inplace=True)\nreturn A": "PyTorch still needs it to compute the "
+    "gradient: make a new tensor",
 }
 
 
-@pytest.mark.parametrize("answer", IN_PLACE, ids=lambda answer: answer.__name__)
+@pytest.mark.parametrize("answer", IN_PLACE, ids=[f"{i:02}" for i in range(len(IN_PLACE))])
 @pytest.mark.parametrize("gradient", [True, False], ids=["compared", "not compared"])
 def test_a_result_without_backward_pass_is_told_its_line(answer, gradient):
     """Autograd raises long after the answer has returned; here even where nobody asks for it."""
-    plain = make(reference=lambda X: answer(X.detach()), mistakes=(), gradient=gradient)
-    assert IN_PLACE[answer] in examine(plain, answer)
+    change = program(answer)
+    plain = make(reference=lambda X: change(X.detach()), mistakes=(), gradient=gradient)
+    assert IN_PLACE[answer] in examine(plain, change)
 
 
 def test_a_backward_pass_that_fails_otherwise_is_told_too():
@@ -681,7 +502,8 @@ def test_a_backward_pass_that_fails_otherwise_is_told_too():
         exercise, NoWayBack.apply
     )
     exercise = make(gradient=True, mistakes=(), reference=lambda X: (X**2).sum())
-    assert "calls `backward` itself" in examine(exercise, takes_the_gradient)
+    takes_it = program("loss = (X**2).sum()\nloss.backward()\nreturn loss")
+    assert "calls `backward` itself" in examine(exercise, takes_it)
 
 
 def test_ways_that_know_no_gradients_pass_where_nobody_compares_them():
@@ -819,25 +641,8 @@ def test_a_mistake_with_a_certain_exception_goes_before_any_exception():
         assert examine(exercise, raising(*error)).startswith(f"{message}\n")
 
 
-def unpacks(X):
-    N, T, d = X.shape
-    return 3 * X
-
-
-def goes_back_twice(X):
-    W = torch.ones(2, requires_grad=True)
-    loss = (W**2).sum()
-    loss.backward()
-    loss.backward()
-
-
-def asks_before_it_knows(X):
-    Y = Z  # noqa: F821, F841
-    Z = X  # noqa: F841
-
-
 REASONS = {
-    unpacks: "The left side has 3 names and only 1 came.",
+    "N, T, d = X.shape\nreturn 3 * X": "The left side has 3 names and only 1 came.",
     (lambda X: [a for a, b in [(1, 2, 3)]]): "the tensor may have more dimensions in front",
     (lambda X: torch.ones(2, 3) @ torch.ones(2, 3)): "The left matrix is 2x3, the right one 2x3",
     (lambda X: torch.ones(2, 2, 3) @ torch.ones(2, 2, 3)): "should be [2, 3] and is [2, 2]",
@@ -858,7 +663,7 @@ REASONS = {
     (lambda X: X.sum(3)): "has no dimension 3",
     (lambda X: F.embedding(torch.tensor([9]), torch.ones(2, 2))): "too large for the table",
     (lambda X: torch.mm(X[None, None], X)): "`@` also works with more dimensions",
-    goes_back_twice: "Compute the result anew before the next one",
+    "Y = X.requires_grad_() @ X\nY.backward()\nY.backward()": "Compute the result anew before the",
     (lambda X: torch.ones(2).sum().backward()): "has cut it off",
     (lambda X: X[X]): "`.long()` makes ids",
     (lambda X: [1] & [2]): "make `set(...)` of each",
@@ -869,7 +674,7 @@ REASONS = {
     (lambda X: X.foo): "Nothing is called `foo` there",
     (lambda X: [1].shape): "What has the type list has no `shape`",
     (lambda X: X(1)): "Brackets after a name call it",
-    asks_before_it_knows: "`Z` is used before it gets a value",
+    "Y = Z\nZ = X": "`Z` is used before it gets a value",
     (lambda X: undefined_name): "Nothing is called `undefined_name` here",  # noqa: F821
     (lambda X: torch.zeros(len(X) / 2)): "divide with `//`",
     (lambda X: range(2.0)): "divide with `//`",
@@ -892,7 +697,7 @@ def test_tensors_of_one_number_in_a_tuple_are_shown_as_numbers():
 @pytest.mark.parametrize("answer", REASONS, ids=[f"{i:02}" for i in range(len(REASONS))])
 def test_exceptions_are_told_what_they_mean(answer):
     """Where we know it; the line of the answer and the example stay."""
-    said = examine(make(mistakes=()), answer)
+    said = examine(make(mistakes=()), program(answer))
     first, *rest = said.splitlines()
     assert first.startswith("Your answer raises ") and rest[-1].startswith("Example: with X = [1")
     assert len(rest) == 1 + bool(REASONS[answer])
@@ -992,140 +797,57 @@ TEST_OF_TRIPLE = make(
 FIXED = torch.tensor([1.1, -2.3, 3.7])
 
 
-def good_test(triple):
-    assert torch.allclose(triple(FIXED), 3 * FIXED)
+GOOD = "assert torch.allclose(triple(FIXED), 3 * FIXED)"
 
 
-def test_that_returns(triple):
-    return torch.allclose(triple(FIXED), 3 * FIXED)
+def program_of_test(code):
+    return program(code, "test_triple", "triple")
 
 
-def test_with_numpy_bool(triple):
-    return np.allclose(triple(FIXED), 3 * FIXED)
-
-
-def test_with_tensor_of_one(triple):
-    return (triple(FIXED) - 3 * FIXED).abs().max() < 1e-5
-
-
-def test_without_minus(triple):
-    assert torch.allclose(triple(torch.ones(3)), 3 * torch.ones(3))
-
-
-def test_to_the_last_digit(triple):
-    assert torch.equal(triple(FIXED), 3 * FIXED)
-
-
-def test_of_a_double(triple):
-    assert torch.allclose(triple(FIXED), 2 * FIXED)
-
-
-def test_turned_over(triple):
-    assert not torch.allclose(triple(FIXED), 3 * FIXED)
-
-
-def test_by_another_exception(triple):
-    if not torch.allclose(triple(torch.ones(2)), torch.tensor(3.0)):
-        raise ValueError("no triple")
-
-
-def test_that_is_silent(triple):
-    triple(FIXED)
-
-
-def test_that_swallows(triple):
-    try:
-        good_test(triple)
-    except Exception:
-        pass
-
-
-def test_that_always_fails(triple):
-    raise AssertionError
-
-
-def test_that_always_returns_false(triple):
-    return triple is None
-
-
-def test_of_nothing(triple):
-    assert torch.allclose(FIXED, FIXED)
-
-
-def test_by_name(triple):
-    assert triple(FIXED) is not None and triple.__name__ == "<lambda>"
-
-
-def test_with_double_equals(triple):
-    assert triple(FIXED) == 3 * FIXED
-
-
-def test_that_breaks(triple):
-    assert triple(FIXED, 3) is not None
-
-
-def test_that_returns_a_result(triple):
-    return triple(FIXED)
-
-
-def test_without_arguments():
-    assert True
-
-
-def test_without_end(triple):
-    while True:
-        triple(FIXED)
-
-
-def test_not_written(triple):
-    """Three times X."""
-    ...
-
-
-def test_that_passes_by(triple):
-    pass
-
-
+good_test = program_of_test(GOOD)
 TESTS = {
-    good_test: None,
-    test_that_returns: None,
-    test_with_numpy_bool: None,
-    test_with_tensor_of_one: None,
-    test_by_another_exception: "lets 2 of 4 wrong functions pass. One of them forgets the sign.",
-    test_without_minus: "lets 1 of 4 wrong functions pass. It is one that forgets the sign.",
-    test_to_the_last_digit: "fails a right function, one that adds two shares. It stops in "
-    "the line `assert torch.equal(triple(FIXED), 3 * FIXED)`. It passes another right one",
-    test_of_a_double: "fails what is right. It stops in the line `assert torch.allclose(triple("
-    "FIXED), 2 * FIXED)`. And it passes a function that doubles.",
-    test_turned_over: "is turned over",
-    test_that_is_silent: "wrong functions pass. One of them doubles.",
-    test_that_swallows: "wrong functions pass",
-    test_that_always_fails: "never calls `triple`, which is what it has to test",
-    test_that_always_returns_false: "never calls `triple`",
-    test_of_nothing: "never calls `triple`",
-    test_by_name: "fails whatever it is given, also what is right. It stops in the line",
-    test_with_double_equals: "`assert triple(FIXED) == 3 * FIXED` asks whether a whole tensor is",
-    test_that_breaks: "crashes on a right function, one that multiplies: it raises TypeError",
-    test_that_returns_a_result: "Your test returns a tensor",
-    test_without_arguments: "it raises TypeError: test_without_arguments() takes 0 positional",
-    test_without_end: "was stopped after 0.3 seconds",
-    test_not_written: "put your lines in place of `...`",
-    test_that_passes_by: "put your lines in place of `pass`",
-    blank: "put your lines in place of `raise NotImplementedError`",
+    GOOD: None,
+    GOOD.replace("assert", "return"): None,
+    "return np.allclose(triple(FIXED), 3 * FIXED)": None,
+    "return (triple(FIXED) - 3 * FIXED).abs().max() < 1e-5": None,  # a tensor of one
+    "if not torch.allclose(triple(torch.ones(2)), torch.tensor(3.0)): raise ValueError('no')":
+    "lets 2 of 4 wrong functions pass. One of them forgets the sign.",
+    "assert torch.allclose(triple(torch.ones(3)), 3 * torch.ones(3))":
+    "lets 1 of 4 wrong functions pass. It is one that forgets the sign.",
+    "assert torch.equal(triple(FIXED), 3 * FIXED)": "fails a right function, one that adds two "
+    "shares. It stops in the line `assert torch.equal(triple(FIXED), 3 * FIXED)`. It passes "
+    "another right one",
+    "assert torch.allclose(triple(FIXED), 2 * FIXED)": "fails what is right. It stops in the line "
+    "`assert torch.allclose(triple(FIXED), 2 * FIXED)`. And it passes a function that doubles.",
+    GOOD.replace("assert", "assert not"): "is turned over",
+    "triple(FIXED)": "wrong functions pass. One of them doubles.",
+    f"try: {GOOD}\nexcept Exception: pass": "wrong functions pass",
+    "raise AssertionError": "never calls `triple`, which is what it has to test",
+    "return triple is None": "never calls `triple`",
+    "assert torch.allclose(FIXED, FIXED)": "never calls `triple`",
+    "assert triple(FIXED) is not None and triple.__name__ == '<lambda>'":
+    "fails whatever it is given, also what is right. It stops in the line",
+    "assert triple(FIXED) == 3 * FIXED":
+    "`assert triple(FIXED) == 3 * FIXED` asks whether a whole tensor is",
+    "assert triple(FIXED, 3) is not None":
+    "crashes on a right function, one that multiplies: it raises TypeError",
+    "return triple(FIXED)": "Your test returns a tensor",
+    "def test_triple(): assert True": "it raises TypeError: test_triple() takes 0 positional",
+    "while True: triple(FIXED)": "was stopped after 0.3 seconds",
+    '"""Three times X."""\n...': "put your lines in place of `...`",
+    "pass": "put your lines in place of `pass`",
+    "raise NotImplementedError": "put your lines in place of `raise NotImplementedError`",
     True: "Hand over `test_triple` itself",
-    exits: "leaves the program",
-}
-for answer in TESTS:
-    if callable(answer):
-        answer.__test__ = False  # for pytest they are none
+    "sys.exit(0)": "leaves the program",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("answer", TESTS, ids=lambda answer: getattr(answer, "__name__", "value"))
+@pytest.mark.parametrize("answer", TESTS, ids=[f"{i:02}" for i in range(len(TESTS))])
 def test_a_test_is_told_what_it_lets_pass_and_what_it_refuses(answer, monkeypatch):
     if "was stopped" in (TESTS[answer] or ""):
         monkeypatch.setattr(guard, "SECONDS", 0.3)
     for hidden in (False, True):
-        said = examine(TEST_OF_TRIPLE, answer, hidden=hidden)
+        said = examine(TEST_OF_TRIPLE, program_of_test(answer), hidden=hidden)
         assert said is None if TESTS[answer] is None else TESTS[answer] in said
 
 
@@ -1227,9 +949,9 @@ def reworded(monkeypatch):
 
 
 JUDGED = [
-    *((TRIPLE, answer) for answer in HOSTILE),
-    *((make(gradient=True, mistakes=()), answer) for answer in IN_PLACE),
-    *((TEST_OF_TRIPLE, answer) for answer in TESTS),
+    *((TRIPLE, program(answer)) for answer in HOSTILE),
+    *((make(gradient=True, mistakes=()), program(answer)) for answer in IN_PLACE),
+    *((TEST_OF_TRIPLE, program_of_test(answer)) for answer in TESTS),
     *((make(kind=PREDICT, reference=42, mistakes=(("A.", 7),)), n) for n in (42, 7, 8, None, "x")),
     *((make(kind=EXPLAIN), text) for text in ("", "Too short.", "It is so. " * 12, 3)),
     *((make(reference=refuse, raises="ValueError"), answer) for answer in (refuse, blank)),
@@ -1382,6 +1104,12 @@ def test_audit_counts_every_sort_of_defect(capsys):
         "mutations": 5, "mutation_equivalent": 0, "mutation_survivors": 0, "mutation_idle": 0,
     }  # fmt: skip
     assert not enough_named(counts) and enough_named(counts | {"wrong_answers": ONE_IN})
+
+
+def test_audit_tries_what_is_right_with_the_hidden_inputs_too(capsys):
+    seen = draw(make(cases=lambda: [(torch.randn(1),)]), CASES_SEED)[0][0].item()
+    by_heart = f"def triple(X): return 3 * X if abs(X.item() - {seen}) < 1e-6 else X"
+    assert audit([make(cases=lambda: [(torch.randn(1),)], right=(by_heart,))])["rejected"] == 1
 
 
 def test_audit_finds_mistakes_that_no_case_tells_apart(capsys):

@@ -4,7 +4,6 @@ import io
 import re
 import runpy
 
-import lab
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -107,21 +106,18 @@ def test_nothing_black_is_left_on_a_dark_page():
     plt.close(figure)
 
 
-def test_the_page_around_it_chooses_the_picture():
+def test_the_page_around_it_chooses_the_picture(browser):
     """In a page of either scheme, on a machine of either: the page counts."""
     figure = everything()
     html = page.img(figure, 'A "text" for <readers>.')
     plt.close(figure)
     [(_, light), (_, dark)] = pictures.pictures([{"data": {"text/html": html}, "metadata": {}}])
     assert Image.open(io.BytesIO(light)).size == Image.open(io.BytesIO(dark)).size
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Chromium or playwright is missing")
-        for machine in ("light", "dark"):
-            tab = browser.new_page(color_scheme=machine)
-            for scheme, ground in (("light", 255), ("dark", 17)):
-                tab.set_content(f'<body style="margin: 0; color-scheme: {scheme}">{html}</body>')
-                shot = tab.locator("img").screenshot()
-                assert abs(255 * pictures.read(shot)[1, 1] - ground).max() < 3
-            assert tab.locator("img").get_attribute("alt") == 'A "text" for <readers>.'
-            tab.close()
+    for machine in ("light", "dark"):
+        tab = browser.new_page(color_scheme=machine)
+        for scheme, ground in (("light", 255), ("dark", 17)):
+            tab.set_content(f'<body style="margin: 0; color-scheme: {scheme}">{html}</body>')
+            shot = tab.locator("img").screenshot()
+            assert abs(255 * pictures.read(shot)[1, 1] - ground).max() < 3
+        assert tab.locator("img").get_attribute("alt") == 'A "text" for <readers>.'
+        tab.close()

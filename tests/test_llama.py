@@ -112,7 +112,7 @@ CHOICES = dict(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.fixed_dictionaries({name: st.sampled_from(of) for name, of in CHOICES.items()}),
     st.sampled_from(TOGETHER),

@@ -43,7 +43,7 @@ def turned_complex(X, places, base=10_000.0):
     return torch.cat([pairs.real, pairs.imag], dim=-1)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(half=st.integers(1, 5), first=st.integers(0, 10**6), base=st.sampled_from([100.0, 1e4, 1e6]))
 def test_a_rotation_is_a_complex_product(half, first, base):
     places = first + torch.arange(T)
@@ -63,7 +63,7 @@ def test_the_papers_pairs_are_the_halves_in_another_order():
     assert not equal(rotate(interleave(X), places), theirs)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(shift=st.integers(-1000, 1000))
 def test_scores_depend_on_the_distance_alone(shift):
     Q, K, places = normal(T, 8), normal(T, 8, seed=1), torch.arange(T)
@@ -155,7 +155,7 @@ def test_alibi_is_a_distance_under_the_softmax():
     agree(ours, theirs, normal(N, h, T, d_k), normal(N, h, T, d_k, seed=1))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(length=st.integers(1, 9), window=st.integers(1, 12))
 def test_a_window_counts_itself(length, window):
     seen = [[j for j in range(length) if i - window < j <= i] for i in range(length)]

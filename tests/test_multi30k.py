@@ -261,7 +261,7 @@ def test_unknown_names_are_answered_with_the_known_ones(split, pair, words):
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n")), min_size=1))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_sources_are_normalized_and_any_target_comes_back_as_it_was(lines):
     files = {"val.en.gz": packed(lines), "val.de.gz": packed(reversed(lines))}
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:

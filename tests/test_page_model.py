@@ -150,7 +150,7 @@ def newer(page):
     return str.maketrans("", "", "".join(other))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.text(KNOWN, max_size=30), min_size=1, max_size=8))
 def test_any_text_becomes_the_same_ids(page, translator, newer, texts):
     texts = [text.translate(newer) for text in texts]

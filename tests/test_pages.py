@@ -1,6 +1,5 @@
 """The pages as a browser lays them out: no long stretch without a picture, none without alt."""
 
-import lab
 import nbformat
 import pytest
 from house_rules import MIN_ALT, NOTEBOOKS
@@ -51,14 +50,6 @@ def gaps(pictures, end):
 def test_gaps():
     assert gaps([], 5000) == [5]
     assert gaps([(3000, 3010), (1000, 1400), (4400, 4600), (9000, 9900)], 5000) == [1, 3, 0.4]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Chromium or playwright is missing")
-        yield browser
 
 
 @pytest.mark.parametrize("path", PAGES, ids=[path.stem for path in PAGES])

@@ -1,4 +1,4 @@
-"""What a teacher sees of a class: seven submissions and some broken ones, graded by nbgrader."""
+"""What a teacher sees of a class: four submissions and some broken ones, graded by nbgrader."""
 
 import csv
 import os
@@ -26,7 +26,7 @@ pytest.importorskip("nbgrader", reason="pip install -r tests/requirements.txt br
 
 CHAPTER, NAME = "02", "02_single_head_attention"
 BANK = [e for e in of_chapter(CHAPTER) if e.kind != EXPLAIN]
-STUDENTS = [f"student{number:02}" for number in range(7)]
+STUDENTS = [f"student{number:02}" for number in range(1, 5)]
 LOUD = "<script>alert(1)</script><img src=http://example.com/x>"
 
 
@@ -64,7 +64,7 @@ def run(command, folder):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """A course in which seven students and two troublemakers were graded, as TEACHING.md says."""
+    """A course in which four students and two troublemakers were graded, as TEACHING.md says."""
     root = tmp_path_factory.mktemp("class")
     folder = root / "school"
     before, after = walk()
@@ -112,7 +112,7 @@ def rows_of(folder):
 
 
 def test_counts_are_those_of_the_checks(course):
-    """Computed apart: each answer of the seven is given to its check here."""
+    """Computed apart: each answer of the four is given to its check here."""
     said = {e.name: Counter() for e in BANK}
     for answers in CLASS.values():
         for exercise in BANK:
@@ -147,22 +147,19 @@ def test_broken_submissions_cost_the_others_nothing(course):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_page_in_a_browser(course, scheme):
-    with lab.chromium() as browser:
-        if browser is None:
-            pytest.skip("Chromium or playwright is missing")
-        for width in (400, 1100):
-            page = browser.new_page(viewport=dict(width=width, height=900), color_scheme=scheme)
-            watch = lab.Watch(page)
-            page.goto((course / "class-report.html").as_uri())
-            text = page.locator("body").inner_text()
-            assert "Where the next lesson could begin" in text
-            assert f"{len(STUDENTS) + 2} students" in text
-            assert page.locator("script, img").count() == 0
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-            axe = lab.axe()
-            assert axe is None or lab.violations(page, axe, "body") == []
-            assert watch.errors == watch.outside == []
+def test_page_in_a_browser(course, scheme, browser):
+    for width in (400, 1100):
+        page = browser.new_page(viewport=dict(width=width, height=900), color_scheme=scheme)
+        watch = lab.Watch(page)
+        page.goto((course / "class-report.html").as_uri())
+        text = page.locator("body").inner_text()
+        assert "Where the next lesson could begin" in text
+        assert f"{len(STUDENTS) + 2} students" in text
+        assert page.locator("script, img").count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        axe = lab.axe()
+        assert axe is None or lab.violations(page, axe, "body") == []
+        assert watch.errors == watch.outside == []
 
 
 def test_what_is_no_course_is_told(tmp_path, capsys):

@@ -131,7 +131,7 @@ def test_exact_match_counts_whole_sentences():
 
 
 @given(pairs)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_equal_texts_score_full(pairs):
     references = [reference for _, reference in pairs]
     for score in (bleu, moses_bleu, chrf):
@@ -140,7 +140,7 @@ def test_equal_texts_score_full(pairs):
 
 
 @given(pairs, st.randoms(use_true_random=False))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_order_of_the_pairs_does_not_matter(pairs, random):
     shuffled = random.sample(pairs, len(pairs))
     for score in SCORES:
@@ -182,7 +182,6 @@ def test_aer_of_a_corpus_keeps_its_sentences_apart():
 
 
 @given(links, links.filter(len), links)
-@settings(deadline=None)
 def test_aer_laws(predicted, sure, possible):
     rate = alignment_error_rate(predicted, sure, possible)
     assert -1e-12 <= rate <= 1

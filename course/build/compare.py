@@ -127,6 +127,8 @@ def differences(committed, now, path=None):
     exact, looks = by_pixels(told), []
     if max(abs(h - new_h), abs(w - new_w)) > (EDGE if exact else VARYING_EDGE * max(h, w)):
         looks.append(f"it was {w} x {h} pixels and is {new_w} x {new_h}")
+    if not (exact or looks):
+        return said
     h, w = min(h, new_h), min(w, new_w)
     similarity, colour = compare(before[:h, :w], after[:h, :w])
     differs = (similarity < LEAST_SIMILARITY) | (colour > LARGEST_DIFFERENCE)

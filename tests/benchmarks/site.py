@@ -3,8 +3,8 @@
     python tests/benchmarks/site.py [--sentences 1000]
 
 Builds the site and visits every page in Debian's Chromium; what it finds wrong goes to standard
-error. Then compares on the built-in corpus, and on Multi30k's test captions where
-they are. The last line is one JSON object.
+error, and the exit status is 1. Then compares on the built-in corpus, and on Multi30k's test
+captions where they are. The last line is one JSON object.
 """
 
 import argparse
@@ -101,7 +101,8 @@ def main():
             result[name] = float(f"{value:.3g}") if isinstance(value, float) else value
             print(name, result[name], file=sys.stderr, flush=True)
     print(json.dumps(result))
+    return 1 if any(result[kind] for kind in KINDS) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

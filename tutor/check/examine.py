@@ -233,7 +233,7 @@ def look_at_test(exercise, answer, seed, run):
         names = []
 
     def use(answer, function, *others):
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         calls, verdict = [], None
         try:
             verdict = answer(disguised(function, calls), *others)
@@ -334,7 +334,7 @@ def misjudged(exercise, failed):
 def draw(exercise, seed):
     """The cases of an exercise, freshly drawn from a seed."""
     with guard.restored_state():
-        torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)
         return list(exercise.cases())
 
 
