@@ -235,8 +235,7 @@ def audit(chosen, say=print, messages=False, mutate=True):
             for sort, codes in (("mutation_survivors", living), ("mutation_idle", idle)):
                 for code in codes:
                     changed = mutation.lines_changed(exercise, code)
-                    note(sort, exercise, f": {sort}
-{changed}")
+                    note(sort, exercise, f": {sort}\n{changed}")
         if leaves_gradients_unsaid(exercise):
             note("gradients_unsaid", exercise, ": the task says nothing of its result's gradients")
         if not has_section(exercise):
