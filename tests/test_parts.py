@@ -1,6 +1,7 @@
 """What chapter 05 brings along: curves for ten seeds, made by the definitions of the page."""
 
 import pytest
+import torch
 
 from course.making.parts import defined_by_the_page
 from tutor.models.parts import CHANGES, EVERY, SEEDS, UPDATES, WHOLE, load
@@ -39,7 +40,21 @@ def test_the_page_counts_what_ships():
     deep = {name: learn_in_time("depth", name) for name in CHANGES["depth"]}
     assert deep["post-norm"] <= 3 < 9 <= deep["post-norm, warm-up"]
     assert deep["pre-norm"] == deep["no norm"] == 10
-    assert deep["post-norm"] < deep["post-norm, third rate"] == 7
+    assert deep["post-norm"] < deep["post-norm, third rate"] < deep["post-norm, warm-up"]
+
+
+@pytest.mark.parametrize(
+    ("slow", "fast"),
+    [
+        ("post-norm", "post-norm, third rate"),
+        ("post-norm, third rate", "post-norm, warm-up"),
+        ("no norm", "pre-norm"),
+    ],
+)
+def test_what_the_page_calls_earlier_is_more_than_chance(slow, fast):
+    runs = torch.tensor([CURVES["depth"][name] for name in (slow, fast)]).mean(dim=2)
+    d = runs[1] - runs[0]  # (seeds,)
+    assert d.mean() > 2.262 * d.std() / len(d) ** 0.5
 
 
 def test_larger_scores_win_back_most_of_what_small_numbers_lose():
@@ -61,6 +76,9 @@ def test_each_seed_goes_one_of_three_ways():
         (name,) = [w for w, needed in ways.items() if all(shares[i] < 0.6 for i in needed)]
         found[name].append(seed)
     assert found == {"swapped": [0, 1, 3], "by exclusion": [2, 4, 5, 7, 8, 9], "as drawn": [6]}
+    excluding = [load("looks")[seed] for seed in found["by exclusion"]]
+    assert sum(shares[4] < 0.05 for shares in excluding) == 4
+    assert sum(shares[3] < 0.9 for shares in excluding) == 5
 
 
 def test_the_definitions_of_the_page_train(page):
