@@ -244,6 +244,39 @@ def test_an_activation_set_later_is_obeyed_with_gradients_alone():
     assert not torch.allclose(fused, layer(X), atol=1e-3)
 
 
+@pytest.mark.parametrize(("training", "gradients", "frozen", "fused"), SITUATIONS)
+def test_where_all_keys_are_hidden_pytorch_yields_nan_or_the_bias_alone(
+    training, gradients, frozen, fused
+):
+    attention = randomize(nn.MultiheadAttention(8, 2, batch_first=True)).float()
+    attention.train(training).requires_grad_(not frozen)
+    X, hidden = torch.randn(2, 5, 8), torch.tensor([[False], [True]]).expand(2, 5)
+    for weights in (False, True):
+        with torch.set_grad_enabled(gradients):
+            Y = attention(X, X, X, key_padding_mask=hidden, need_weights=weights)[0][1]
+        if fused or weights:
+            assert Y.isnan().all()
+        else:
+            assert torch.equal(Y, attention.out_proj.bias.expand(5, 8))
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@torch.no_grad()
+def test_the_fast_path_of_a_whole_encoder_writes_zeros_in_padding_until_it_is_switched_off():
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 12, batch_first=True), 2)
+    X, padding = torch.randn(2, 5, 8), torch.arange(5) >= torch.tensor([[5], [3]])
+
+    def written_in_padding():
+        return encoder.eval()(X, src_key_padding_mask=padding)[padding].any(-1)
+
+    assert not written_in_padding().any()
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        assert written_in_padding().all()
+    finally:
+        torch.backends.mha.set_fastpath_enabled(True)
+
+
 # ---- what cannot be converted
 
 
