@@ -20,12 +20,15 @@ from tutor.models.small import SEEDS, load_small
 from tutor.text.grammar import generate_pairs
 from tutor.text.multi30k import load_multi30k
 from tutor.training.checkpoint import WEIGHTS
+from tutor.translator import Translator
 
 TEST_SEEDS = range(10)  # test splits of 1,000 captions each
 
 
 def count_searches():
-    translator = load_pretrained()
+    shipped = load_pretrained()
+    # Without its list of words: what a search finds is asked here, not what a slip costs.
+    translator = Translator(shipped.model, shipped.tokenizer, shipped.sentences)
     english, french = load_multi30k("test_2016_flickr")
     found = {}
     for name, settings in SEARCHES.items():
