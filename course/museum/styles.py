@@ -1,7 +1,7 @@
 """Right answers to the exhibits in other styles, three each, by one who did not see the judges.
 
-`STYLES` maps the name of an exhibit, or the task that several share, to functions. No test of the
-museum may refuse one.
+`RIGHT_ANSWERS` maps the name of an exhibit, or the task that several share, to functions. No test
+of the museum may refuse one.
 """
 
 import copy
@@ -23,7 +23,7 @@ from tutor.modern import rotate
 
 def styles_of(exhibit):
     """The right answers to an exhibit."""
-    return STYLES.get(exhibit.name) or STYLES[exhibit.task]
+    return RIGHT_ANSWERS.get(exhibit.name) or RIGHT_ANSWERS[exhibit.task]
 
 
 def look_up_one_by_one(ids, table):
@@ -813,7 +813,7 @@ def keys_one_by_one(kept, K):
     return kept
 
 
-STYLES = {
+RIGHT_ANSWERS = {
     "look_up_words": [
         look_up_one_by_one,
         assert_then_look_up,

@@ -19,7 +19,7 @@ from tutor.training.checkpoint import load_language_model
 from tutor.training.loss import language_loss
 
 # The parts of a Llama, so that other programs open the model (`tutor.exchange.llama`).
-PARTS = dict(
+LLAMA_PARTS = dict(
     max_len=256, positions="rope", norm="rms", feed_forward="swiglu", bias=False,
     scale_embedding=False,
 )  # fmt: skip

@@ -122,7 +122,7 @@ def train_into(folder, args):
     if learned:
         model = learned[0]
     elif alone:
-        model = LanguageModel(LanguageModelConfig(len(tokenizer), **sizes, **language.PARTS))
+        model = LanguageModel(LanguageModelConfig(len(tokenizer), **sizes, **language.LLAMA_PARTS))
     else:
         model = Transformer(TransformerConfig(len(tokenizer), **sizes))
     model.to(on)

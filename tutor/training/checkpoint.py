@@ -32,9 +32,9 @@ from tutor.text.tokenizer import SPECIAL, Tokenizer
 from tutor.transformer import Transformer, TransformerConfig
 
 FORMAT_VERSION = 1
-SHA256 = "weights_sha256"  # in config.json
+WEIGHTS_HASH = "weights_sha256"  # in config.json
 MANNER = ("sentences", "doubted_above", "words")  # how a Translator reads texts
-WEIGHTS, CONFIG, TOKENIZER, WORDS, CARD, TRAINING, HISTORY = FILES = (
+WEIGHTS, CONFIG, TOKENIZER, WORD_LIST, CARD, TRAINING, HISTORY = FILES = (
     "model.safetensors", "config.json", "tokenizer.json", "words.txt", "card.md", "training.json",
     "history.csv",
 )  # fmt: skip
@@ -108,7 +108,7 @@ def write_weights(path, tensors):
     """Write a safetensors file; returns what config.json says of it and of the format, a dict."""
     data = save(tensors, metadata={"format": "pt"})
     path.write_bytes(data)  # not save_file: so a full disk is an OSError like everywhere else
-    return {"format_version": FORMAT_VERSION, SHA256: hashlib.sha256(data).hexdigest()}
+    return {"format_version": FORMAT_VERSION, WEIGHTS_HASH: hashlib.sha256(data).hexdigest()}
 
 
 @contextmanager
@@ -303,7 +303,7 @@ def check_hash(folder):
 
     No other check sees two tensors of one shape exchanged.
     """
-    wanted = read_json(folder / CONFIG, MAX_CONFIG).get(SHA256)
+    wanted = read_json(folder / CONFIG, MAX_CONFIG).get(WEIGHTS_HASH)
     if wanted not in (None, hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()):
         raise ValueError(
             f"{folder / WEIGHTS} is not the file that {CONFIG} was written with (its SHA-256 is "
@@ -406,7 +406,7 @@ def read_config(path, kind=TransformerConfig):
     values = read_json(path, MAX_CONFIG)
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold one JSON object with the fields of {kind.__name__}.")
-    for name in (*MANNER, SHA256):
+    for name in (*MANNER, WEIGHTS_HASH):
         values.pop(name, None)
     version = values.pop("format_version", None)
     if version != FORMAT_VERSION:
@@ -451,12 +451,12 @@ def read_manner(folder):
 def write_words(folder, words):
     """Write words, the most frequent first, into a model folder's words.txt."""
     text = "".join(f"{word}\n" for word in words)
-    Path(folder, WORDS).write_text(text, encoding="utf-8", newline="\n")
+    Path(folder, WORD_LIST).write_text(text, encoding="utf-8", newline="\n")
 
 
 def read_words(folder):
     """The words of a model folder's words.txt, a list of str; empty where there is none."""
-    path = Path(folder).expanduser() / WORDS
+    path = Path(folder).expanduser() / WORD_LIST
     if not path.is_file():
         return []
     if path.stat().st_size > MAX_WORDS:
