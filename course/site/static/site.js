@@ -106,14 +106,57 @@ addEventListener("afterprint", () => {
   for (const fold of opened.splice(0)) fold.open = false;
 });
 
-// ---- over http the whole course is kept for reading without network
+// ---- code can be copied
 
-if (location.protocol.startsWith("http") && "serviceWorker" in navigator) {
+for (const block of document.querySelectorAll("article div.highlight")) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "copy", textContent: "Copy" });
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(block.querySelector("pre").textContent.trimEnd());
+    button.textContent = "Copied";
+  });
+  block.append(button);
+}
+
+// ---- the sidebar shows where the reader is
+
+const here = document.querySelector(".course-navigation a[aria-current]");
+const sidebar = here?.closest(".sidebar-scroll");
+if (sidebar) sidebar.scrollTop = here.offsetTop - sidebar.clientHeight / 2;
+
+// ---- over http the course is kept for reading without network, unless the reader saves data
+
+/** Offer a version that is fetched whole. */
+function offer(worker) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", textContent: "Reload" });
+  button.addEventListener("click", () => {
+    navigator.serviceWorker.addEventListener("controllerchange", () => location.reload());
+    worker.postMessage("take over");
+  });
+  const line = document.createElement("p");
+  Object.assign(line, { className: "new-version", role: "status" });
+  line.append("There is a new version of the course. ", button);
+  document.body.append(line);
+}
+
+async function keep() {
   const { serviceWorker } = navigator;
   serviceWorker.addEventListener("controllerchange", () => {
     // Weights that came before the worker was there are asked for again, so that it keeps them.
     for (const { name } of performance.getEntriesByType("resource"))
       if (name.endsWith(".weights.js")) fetch(name);
   });
-  serviceWorker.register(ROOT + "offline.js");
+  const registration = await serviceWorker.register(`${ROOT}offline.js`);
+  const waits = () => registration.waiting && serviceWorker.controller;
+  if (waits()) offer(registration.waiting);
+  registration.addEventListener("updatefound", () => {
+    const worker = registration.installing;
+    worker.addEventListener("statechange", () => {
+      if (worker.state === "installed" && waits()) offer(worker);
+    });
+  });
 }
+
+if (location.protocol.startsWith("http") && "serviceWorker" in navigator)
+  if (!navigator.connection?.saveData) keep();
