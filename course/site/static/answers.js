@@ -209,7 +209,10 @@ for (const place of document.querySelectorAll(".course-answer")) {
 
 // What was solved is ticked where exercises are listed.
 const solved = answered.all();
-for (const link of document.querySelectorAll("article li > p > a, article li > a")) {
+const listed = /** @type {NodeListOf<HTMLAnchorElement>} */ (
+  document.querySelectorAll("article li > p > a, article li > a")
+);
+for (const link of listed) {
   const name = link.pathname.match(/exercises\/(\w+)\.html$/)?.[1];
   if (!solved[name]?.solved) continue;
   link.classList.add("solved");

@@ -6,7 +6,8 @@ import { cleanupOutdatedCaches, precacheAndRoute } from "workbox-precaching";
 import { registerRoute, setDefaultHandler } from "workbox-routing";
 import { CacheFirst, NetworkFirst } from "workbox-strategies";
 
-const { keepFiles, weightsHashes, registration } = self;
+const worker = /** @type {any} */ (self);
+const { keepFiles, weightsHashes, registration } = worker;
 const WEIGHTS = `course-weights-${registration.scope}`;
 const hashed = Object.entries(weightsHashes).map(([url, hash]) => [
   new URL(url, registration.scope).href,
@@ -28,8 +29,8 @@ registerRoute(
 setDefaultHandler(new NetworkFirst({ cacheName: `course-seen-${registration.scope}` }));
 
 clientsClaim();
-addEventListener("message", ({ data }) => data === "take over" && self.skipWaiting());
-addEventListener("activate", (event) => {
+addEventListener("message", ({ data }) => data === "take over" && worker.skipWaiting());
+addEventListener("activate", (/** @type {any} */ event) => {
   const known = new Set(keys.values());
   const forget = async () => {
     const cache = await caches.open(WEIGHTS);

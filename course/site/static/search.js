@@ -14,8 +14,10 @@ const RANKING = { pageLength: 0.3, termSaturation: 0.6 }; // chapters are long
 const asked = new URLSearchParams(location.search).get("q") ?? "";
 const place = document.getElementById("search-results");
 
-/** An element with this text or HTML; Pagefind's excerpts are escaped text with marks. */
-function element(tag, { html, ...properties }) {
+/** An element with this text or HTML; Pagefind's excerpts are escaped text with marks.
+ * @param {string} tag
+ * @param {{[name: string]: any}} properties */
+function element(tag, { html = "", ...properties }) {
   const made = Object.assign(document.createElement(tag), properties);
   if (html) made.innerHTML = html;
   return made;

@@ -1,12 +1,15 @@
 // What a page of the course does by itself: formulas, live views, progress, print, offline.
 
+/** @param {string} selector @returns {any[]} */
+const every = (selector) => [...document.querySelectorAll(selector)];
+const page = /** @type {any} */ (globalThis); // what other scripts define
 const ROOT = document.documentElement.dataset.content_root ?? "./";
 
 // ---- formulas: their scripts come after the text, which can be read before
 
 function drawFormulas() {
-  for (const node of document.querySelectorAll(".tex"))
-    katex.render(node.textContent, node, { displayMode: node.tagName === "DIV" });
+  for (const node of every(".tex"))
+    page.katex.render(node.textContent, node, { displayMode: node.tagName === "DIV" });
   reachable(); // a long one scrolls
 }
 
@@ -25,17 +28,17 @@ if (document.querySelector(".tex")) {
 
 // ---- views
 
-for (const node of document.querySelectorAll(".course-view")) {
+for (const node of every(".course-view")) {
   const { view, model } = node.dataset;
-  const translator = model && tutorModel.open(`${ROOT}_static/model/${model}`); // loaded when asked
-  if (translator && location.protocol.startsWith("http") && !navigator.connection?.saveData)
+  const translator = model && page.tutorModel.open(`${ROOT}_static/model/${model}`); // loaded when asked
+  if (translator && location.protocol.startsWith("http") && !page.navigator.connection?.saveData)
     addEventListener("load", () => setTimeout(translator.warm, 500)); // or before
   const state = node.querySelector("script").textContent;
-  tutorViews[view].open(node, state, translator);
+  page.tutorViews[view].open(node, state, translator);
 }
 
 // A sentence to try goes to the view below it.
-for (const chip of document.querySelectorAll("button[data-sentence]"))
+for (const chip of every("button[data-sentence]"))
   chip.addEventListener("click", () => {
     const asking = chip.closest(".try").querySelector(".tutor-asking");
     asking.querySelector("input").value = chip.dataset.sentence;
@@ -45,7 +48,7 @@ for (const chip of document.querySelectorAll("button[data-sentence]"))
 // ---- what scrolls can be reached with the keyboard
 
 function reachable() {
-  for (const node of document.querySelectorAll("article pre, article table, div.tex"))
+  for (const node of every("article pre, article table, div.tex"))
     if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
 }
 reachable();
@@ -87,7 +90,7 @@ function showProgress() {
 addEventListener("scroll", showProgress, { passive: true });
 showProgress();
 
-for (const link of document.querySelectorAll(".course-navigation a"))
+for (const link of every(".course-navigation a"))
   if (memory.get(link.pathname)) {
     link.classList.add("read");
     link.title = "Read to the end";
@@ -97,7 +100,7 @@ for (const link of document.querySelectorAll(".course-navigation a"))
 
 const opened = [];
 addEventListener("beforeprint", () => {
-  for (const fold of document.querySelectorAll("details:not([open])")) {
+  for (const fold of every("details:not([open])")) {
     fold.open = true;
     opened.push(fold);
   }
@@ -108,7 +111,7 @@ addEventListener("afterprint", () => {
 
 // ---- code can be copied
 
-for (const block of document.querySelectorAll("article div.highlight")) {
+for (const block of every("article div.highlight")) {
   const button = document.createElement("button");
   Object.assign(button, { type: "button", className: "copy", textContent: "Copy" });
   button.addEventListener("click", async () => {
@@ -120,7 +123,7 @@ for (const block of document.querySelectorAll("article div.highlight")) {
 
 // ---- the sidebar shows where the reader is
 
-const here = document.querySelector(".course-navigation a[aria-current]");
+const [here] = every(".course-navigation a[aria-current]");
 const sidebar = here?.closest(".sidebar-scroll");
 if (sidebar) sidebar.scrollTop = here.offsetTop - sidebar.clientHeight / 2;
 
@@ -159,4 +162,4 @@ async function keep() {
 }
 
 if (location.protocol.startsWith("http") && "serviceWorker" in navigator)
-  if (!navigator.connection?.saveData) keep();
+  if (!page.navigator.connection?.saveData) keep();
