@@ -29,6 +29,16 @@ THIN = """() => {
     else seen.add(token.className);
   for (const formula of [...document.querySelectorAll(".tex")].slice(1)) formula.textContent = "x";
 }"""
+# What learners type, and the chapters that teach it.
+TAUGHT = {
+    "softmax": "02", "attention": "02", "mask": "02 06", "tokenizer": "07", "BLEU": "10",
+    "cross attention": "06", "GPT": "18", "KV cache": "09 19", "why sqrt": "02",
+    "hallucination": "09 10", "beam": "09", "slice_vertically": "03", "RoPE": "20",
+    "perplexity": "08 18", "label smoothing": "08", "padding": "02 07", "BPE": "07",
+    "warmup": "05 08", "layer norm": "04", "residual": "04", "positional encoding": "04",
+    "multi-head": "03", "embedding": "01", "teacher forcing": "06", "temperature": "09",
+    "logit lens": "13",
+}  # fmt: skip
 DRAWN = """(view) => [view.innerHTML, ...[...view.querySelectorAll("canvas")].map(
   (canvas) => canvas.toDataURL())].join("")"""
 
@@ -128,6 +138,22 @@ def asleep(page, view):
         if view.evaluate(DRAWN) != before:
             return None
     return "no key changes it"
+
+
+def not_found(page, address):
+    """Of TAUGHT what has no chapter that teaches it among its first two results."""
+    missing = []
+    for words, chapters in TAUGHT.items():
+        page.goto(f"{address}/search.html?q={words}")
+        found = page.locator("#search-results li > a")
+        found.first.wait_for()
+        names = [
+            link.rpartition("/")[2][:2]
+            for link in found.evaluate_all("all => all.map((a) => a.href)")
+        ]
+        if not set(names[:2]) & set(chapters.split()):
+            missing.append(f"{words}: {' '.join(names[:2])}")
+    return missing
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -4,6 +4,7 @@ import functools
 import http.server
 import json
 import re
+import shutil
 import threading
 
 import lab
@@ -13,8 +14,9 @@ import site_walk
 
 from course.build.node import packages
 from course.build.notebooks import BuildError
-from course.site import alive, finish
+from course.site import alive, finish, write
 from course.site.chapters import chapters, with_pages
+from tutor.check.bank import find
 from tutor.models import load_pretrained
 from tutor.models.small import load_small
 from tutor.record import DOUBT
@@ -300,6 +302,58 @@ def test_search_finds_symbols_chapters_and_exercises(site, page):
         page.locator(f"#search-results a[href*='{wanted}']").first.wait_for()
 
 
+def test_a_search_finds_the_chapter_that_teaches_it(address, page):
+    """Over http, where Pagefind answers: at the section, with a line of its text."""
+    assert site_walk.not_found(page, address) == []
+    page.goto(f"{address}/search.html?q=softmax")
+    line = page.locator("#search-results p", has=page.locator("mark")).first
+    line.locator("a").click()
+    assert re.search("02_single_head_attention.html#.", page.url)
+    page.goto(f"{address}/search.html?q=xylophone")
+    page.get_by_text("No page holds “xylophone”.").wait_for()
+
+
+def test_an_exercise_without_code_is_answered_in_the_page(visit, page):
+    visit("exercises/without_a_word")
+    said, fields = page.locator(".said"), page.locator(".course-answer input")
+    for words, answer in (
+        ("fill in all fields", ["0", "", ""]),
+        ("Write numbers as", ["0", "many", "1"]),
+        ("B and C are exchanged.", ["0", "0.135", "3/25"]),
+        ("Right. A ban must work before the choice", ["0", "3/25", "0,135"]),
+    ):
+        for i, text in enumerate(answer):
+            fields.nth(i).fill(text)
+        page.get_by_role("button", name="Check").click()
+        assert words in said.inner_text()
+    visit("exercises/decoding")
+    assert "without_a_word" in page.locator("a.solved").get_attribute("href")
+
+    visit("exercises/below_the_floor")
+    exercise = find("below_the_floor")
+    for text in ("Run 3 sees the future.", exercise.solution, f"{exercise.solution} And so on."):
+        page.get_by_label("Your explanation").fill(text)
+        page.get_by_role("button", name="Check").click()
+        assert page.locator(".said").inner_text().startswith(("Not yet.", "Noted.", ""))
+    for box in page.get_by_role("checkbox").all():
+        box.check()
+    page.reload()
+    solved = "() => JSON.parse(localStorage.getItem('exercises')).below_the_floor.solved"
+    assert page.evaluate(solved)
+    assert "And so on." in page.get_by_label("Your explanation").input_value()
+
+
+def test_code_is_copied(browser, address):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{address}/exercises/attend.html")
+    page.locator(".highlight").first.hover()
+    page.get_by_role("button", name="Copy").first.click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()").strip() == find("attend").stub.strip()
+    context.close()
+
+
 def test_the_reference_shows_what_a_learner_reads(site):
     """All that a module defines, and of a package where to import from; nothing that only makes."""
     for module, said in {
@@ -329,7 +383,7 @@ def test_read_once_then_without_network(address, page):
     page.goto(f"{address}/notebooks/00_start_here.html")
     asked(SENTENCES[0])
     weights = f"{address}/_static/model/pretrained.weights.js"
-    kept = "async (url) => Boolean(await caches.match(url))"
+    kept = "async (url) => Boolean(await caches.match(url, { ignoreSearch: true }))"
     assert lab.until(page, lambda: page.evaluate(kept, weights))
     page.context.set_offline(True)
     page.reload()
@@ -338,6 +392,64 @@ def test_read_once_then_without_network(address, page):
     assert page.locator("h1").inner_text().startswith("look_up_words")
     page.goto(f"{address}/")
     assert page.locator("h1").inner_text().startswith("The Transformer")
+
+
+def test_a_new_version_is_offered_and_fetches_only_what_changed(site, browser, tmp_path):
+    """Two copies under one origin; the first is published anew while it is being read."""
+    parts = shutil.ignore_patterns("exercises", "museum", "reference", "_modules", "pagefind")
+    for name in ("first", "second"):
+        shutil.copytree(site, tmp_path / name, ignore=parts)
+        publish(tmp_path / name)
+    asked = []
+
+    class Remembering(http.server.SimpleHTTPRequestHandler):
+        def end_headers(self):
+            self.send_header("Cache-Control", "max-age=600")
+            super().end_headers()
+
+        def log_message(self, *_):
+            asked.append(self.path)
+
+    handler = functools.partial(Remembering, directory=tmp_path)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    page = browser.new_context().new_page()
+    view = page.locator('.course-view[data-view="AttentionView"]')
+
+    def asks(text):
+        ask(view, text)
+        view.get_by_text(translated(text), exact=True).wait_for()
+
+    kept = "async () => (navigator.serviceWorker.controller ? await caches.keys() : []).join()"
+    for name in ("second", "first"):
+        page.goto(f"{address}/{name}/notebooks/00_start_here.html")
+        asks(SENTENCES[0])
+        cache = f"course-weights-{address}/{name}/"
+        assert lab.until(page, lambda cache=cache: cache in page.evaluate(kept))
+    text = (tmp_path / "first/notebooks/00_start_here.html").read_text(encoding="utf-8")
+    changed = re.sub("(<h1[^>]*>).*?<", r"\1A new heading<", text, count=1)
+    (tmp_path / "first/notebooks/00_start_here.html").write_text(changed, encoding="utf-8")
+    publish(tmp_path / "first")
+    asked.clear()
+    page.reload()
+    assert "A new heading" not in page.locator("h1").inner_text()
+    page.get_by_text("There is a new version of the course.").wait_for()
+    page.get_by_role("button", name="Reload").click()
+    page.locator("h1", has_text="A new heading").wait_for()
+    asks(SENTENCES[1])
+    assert set(asked) == {"/first/offline.js", "/first/notebooks/00_start_here.html"}
+    server.shutdown()
+    server.server_close()
+    for name in ("first", "second"):
+        page.goto(f"{address}/{name}/notebooks/00_start_here.html")
+        asks(SENTENCES[1])
+    page.context.close()
+
+
+def publish(site):
+    shutil.copy(write.SITE_FOLDER / "static" / "offline.js", site / "_static")
+    finish.keep_offline(site)
 
 
 def test_paper_shows_what_is_folded(visit, page):

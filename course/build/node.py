@@ -5,7 +5,7 @@ import subprocess
 
 from filelock import FileLock
 
-from course.build.notebooks import REPOSITORY
+from course.build.notebooks import REPOSITORY, BuildError
 
 NPM_SECONDS = 300  # for all packages
 
@@ -23,6 +23,19 @@ def packages():
             install()
             shutil.copy(lock, known)
     return folder
+
+
+def run(tool, *arguments):
+    """Run a program of the packages.
+
+    Raises:
+        ConnectionError: as `packages` does.
+        BuildError: the program failed; the message is what it said.
+    """
+    command = [shutil.which(tool, path=packages() / ".bin"), *map(str, arguments)]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True)
+    if done.returncode:
+        raise BuildError(f"{tool} failed: {done.stderr.strip() or done.stdout.strip()}")
 
 
 def install():

@@ -3,9 +3,11 @@
 import re
 from pathlib import Path
 
+from course.build.alone import opened_at
 from course.build.exercises import KIND_NAMES, page_of, title_of
 from course.build.notebooks import NOTEBOOKS
 from course.museum import EXHIBITS, verdicts
+from course.site.answers import cases_of, in_page
 from tutor.check.bank import find, of_chapter, on_page, pages
 
 
@@ -19,7 +21,7 @@ def render(template, **values):
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    helpers = {"code": code, "fold": fold, "hidden_toctree": hidden_toctree}
+    helpers = {"code": code, "fold": fold, "table": table, "hidden_toctree": hidden_toctree}
     return environment.get_template(template).render(**helpers, **values) + "\n"
 
 
@@ -33,6 +35,13 @@ def fold(summary, *parts):
     """Markdown that is closed until a reader opens it."""
     inside = "\n\n".join(part for part in parts if part)
     return f"<details><summary>{summary}</summary>\n\n{inside}\n\n</details>"
+
+
+def table(head, rows):
+    """A table of code."""
+    lines = [head, ["---"] * len(head)]
+    lines += [[f"`{cell}`".replace("|", "\\|") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def hidden_toctree(names):
@@ -54,6 +63,8 @@ def write_exercises(chapters, folder):
         for exercise in (*chosen, *mine):
             text = render(
                 "exercise.md", exercise=exercise, kind=KIND_NAMES[exercise.kind],
+                answer=in_page(exercise), cases=cases_of(exercise),
+                notebook=notebook_of(exercise, page),
                 section=f"../notebooks/{page}.ipynb#{anchor(page, exercise.section)}",
             )  # fmt: skip
             (folder / f"{exercise.name}.md").write_text(text, encoding="utf-8")
@@ -62,6 +73,16 @@ def write_exercises(chapters, folder):
     lines += [f"- [{title}]({slug}.md)" for slug, title in slugs.items()]
     lines += ["", hidden_toctree(slugs), ""]
     (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def notebook_of(exercise, page):
+    """Where an exercise can be worked on: its notebook, and the services that open it."""
+    path = f"{page}.ipynb" if exercise.name in on_page(page[:2]) else f"exercises/{page}.ipynb"
+    here = path.removeprefix("exercises/")
+    local = here if here != path else f"../notebooks/{path}"
+    links = [f'<a href="{local}" download>download the notebook</a>']
+    links += [f'<a href="{url}">{words}</a>' for words, url in opened_at(path).items()]
+    return " · ".join(links)
 
 
 def anchor(page, section):

@@ -12,6 +12,20 @@ LEAVES = re.compile(r'<a (?=[^>]*href="https?://([^/"]+))')
 # Sheets that the first text of a page does not wait for: colours of code, views, extras.
 LATE = re.compile("pygments|views/|furo-extensions")
 
+# What a page is to somebody who searches; of a page that is none of these nothing is found.
+KINDS = {
+    "chapter": re.compile(r"notebooks/\d"),
+    "exercise": re.compile("exercises/(?!index)"),
+    "exhibit": re.compile("museum/(?!index)"),
+    "more": re.compile("notebooks/|reference/|examples/|about"),
+}
+
+# The parts of the sidebar; a page is in the first that it matches.
+GROUPS = {
+    "Chapters": re.compile(r"notebooks/\d"),
+    "Beside the chapters": re.compile(r"(?!notebooks/\d)"),
+}
+
 WELCOME = (
     "Learn how a Transformer works by building one, from a table of eight embeddings to a working "
     "English-to-French translator, which runs in the page."
@@ -75,7 +89,14 @@ def mend(app, page, template, context, doctree):
         head, _, items = body.partition("<ul>")
         body = f"{head}<ul>{re.sub('</?ul>', '', items)}</ul>"
     course = app.config.course
+    # A section's name goes to its heading, at which a search lands too.
+    body = re.sub(
+        r'<section( class="[^"]*")? id="([^"]+)">\n(<h[2-6])(?! id)',
+        r'<section\1>\n\3 id="\2"',
+        body,
+    )
     context["repository"], context["version"] = course.get("repository"), course.get("version")
+    context["kind"] = next((kind for kind, pages in KINDS.items() if pages.match(page)), None)
     context["description"] = course.get("questions", {}).get(page, WELCOME)
     context["body"] = body.replace('<th class="head"><p></p></th>', "<td></td>")
 
@@ -91,6 +112,8 @@ def sheets_and_scripts(app, page, template, context, doctree):
         app.add_js_file(f"views/{view}.js", loading_method="defer")
     if "data-model=" in body:
         app.add_js_file("model/model.js", loading_method="defer")
+    if page.startswith("exercises/"):
+        app.add_js_file("answers.js", loading_method="defer")
     app.add_js_file("site.js", loading_method="defer", priority=900)
 
 
@@ -123,4 +146,9 @@ def navigation(app, page, template, context, doctree):
             lines.append(f'<li{here}><a href="{link}"{current}>{title}</a>{inner}</li>')
         return f'<ul class="level-{level}">{"".join(lines)}</ul>' if lines else ""
 
-    context["course_navigation"] = listed(children[root], 1) if root in children else ""
+    def grouped(names):
+        for title, inside in GROUPS.items():
+            if found := [name for name in names if inside.match(name)]:
+                yield f'<p class="caption">{title}</p>{listed(found, 1)}'
+
+    context["course_navigation"] = "".join(grouped(children.get(root, ())))

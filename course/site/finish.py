@@ -6,11 +6,14 @@ import os
 from html import escape
 from pathlib import Path
 
+from course.build.node import run
 from course.build.notebooks import BuildError
 from course.site.bank import render
 
 HERE = Path(__file__).parent
-LEFT_OUT = (".map", ".inv", ".buildinfo", ".ipynb", "weights.js")  # not kept at the first visit
+# What is not kept at the first visit: by its folder, and by the end of its name.
+SEEN = ("_modules/", "pagefind/")
+LEFT_OUT = (".map", ".inv", ".buildinfo", ".ipynb")
 
 
 def moved():
@@ -35,15 +38,31 @@ def lead_on(site):
         here.write_text(render("moved.html", link=link), encoding="utf-8")
 
 
+def index(site):
+    """Write what Pagefind searches over http: the articles that say their kind."""
+    run("pagefind", "--site", site, "--exclude-selectors", ".tex, .headerlink, .toctree-wrapper")
+
+
 def keep_offline(site):
     """Write `offline.js` at the root of the site, above all that it keeps."""
-    worker = (HERE / "static" / "offline.js").read_text(encoding="utf-8")
     (site / "_static" / "offline.js").unlink()
-    files, contents = [], hashlib.sha256()
+    run(
+        "esbuild",
+        HERE / "static" / "offline.js",
+        "--bundle",
+        "--minify",
+        f"--outfile={site}/offline.js",
+    )
+    files, hashes = [], {}
     for path in sorted(site.rglob("*")):
-        if path.is_file() and not path.name.endswith(LEFT_OUT):
-            files.append(path.relative_to(site).as_posix())
-            contents.update(files[-1].encode() + path.read_bytes())
-    version = f"course {contents.hexdigest()[:12]}"
-    text = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(files)};\n{worker}"
-    (site / "offline.js").write_text(text, encoding="utf-8")
+        url = path.relative_to(site).as_posix()
+        if not path.is_file() or url == "offline.js":
+            continue
+        revision = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        if url.endswith("weights.js"):
+            hashes[url] = revision
+        elif not url.startswith(SEEN) and not url.endswith(LEFT_OUT):
+            files.append({"url": url, "revision": revision})
+    worker = site / "offline.js"
+    lists = f"self.keepFiles={json.dumps(files)};self.weightsHashes={json.dumps(hashes)};\n"
+    worker.write_text(lists + worker.read_text("utf-8"), encoding="utf-8")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from course.build.notebooks import BuildError
 from course.site.bank import render
-from course.site.finish import keep_offline, lead_on
+from course.site.finish import index, keep_offline, lead_on
 from course.site.sources import EXTRA, STATIC, write_sources
 
 SITE_FOLDER = Path(__file__).parent
@@ -45,6 +45,7 @@ def write_site(out):
             raise BuildError(f"Sphinx wrote no page for {', '.join(sorted(missing))}.")
         lead_on(made)
         (made / "404.html").write_text(render("404.html"), encoding="utf-8")
+        index(made)
         keep_offline(made)
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(made, out)

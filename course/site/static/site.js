@@ -1,12 +1,15 @@
 // What a page of the course does by itself: formulas, live views, progress, print, offline.
 
+/** @param {string} selector @returns {any[]} */
+const every = (selector) => [...document.querySelectorAll(selector)];
+const page = /** @type {any} */ (globalThis); // what other scripts define
 const ROOT = document.documentElement.dataset.content_root ?? "./";
 
 // ---- formulas: their scripts come after the text, which can be read before
 
 function drawFormulas() {
-  for (const node of document.querySelectorAll(".tex"))
-    katex.render(node.textContent, node, { displayMode: node.tagName === "DIV" });
+  for (const node of every(".tex"))
+    page.katex.render(node.textContent, node, { displayMode: node.tagName === "DIV" });
   reachable(); // a long one scrolls
 }
 
@@ -25,17 +28,17 @@ if (document.querySelector(".tex")) {
 
 // ---- views
 
-for (const node of document.querySelectorAll(".course-view")) {
+for (const node of every(".course-view")) {
   const { view, model } = node.dataset;
-  const translator = model && tutorModel.open(`${ROOT}_static/model/${model}`); // loaded when asked
-  if (translator && location.protocol.startsWith("http") && !navigator.connection?.saveData)
+  const translator = model && page.tutorModel.open(`${ROOT}_static/model/${model}`); // loaded when asked
+  if (translator && location.protocol.startsWith("http") && !page.navigator.connection?.saveData)
     addEventListener("load", () => setTimeout(translator.warm, 500)); // or before
   const state = node.querySelector("script").textContent;
-  tutorViews[view].open(node, state, translator);
+  page.tutorViews[view].open(node, state, translator);
 }
 
 // A sentence to try goes to the view below it.
-for (const chip of document.querySelectorAll("button[data-sentence]"))
+for (const chip of every("button[data-sentence]"))
   chip.addEventListener("click", () => {
     const asking = chip.closest(".try").querySelector(".tutor-asking");
     asking.querySelector("input").value = chip.dataset.sentence;
@@ -45,7 +48,7 @@ for (const chip of document.querySelectorAll("button[data-sentence]"))
 // ---- what scrolls can be reached with the keyboard
 
 function reachable() {
-  for (const node of document.querySelectorAll("article pre, article table, div.tex"))
+  for (const node of every("article pre, article table, div.tex"))
     if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
 }
 reachable();
@@ -87,7 +90,7 @@ function showProgress() {
 addEventListener("scroll", showProgress, { passive: true });
 showProgress();
 
-for (const link of document.querySelectorAll(".course-navigation a"))
+for (const link of every(".course-navigation a"))
   if (memory.get(link.pathname)) {
     link.classList.add("read");
     link.title = "Read to the end";
@@ -97,7 +100,7 @@ for (const link of document.querySelectorAll(".course-navigation a"))
 
 const opened = [];
 addEventListener("beforeprint", () => {
-  for (const fold of document.querySelectorAll("details:not([open])")) {
+  for (const fold of every("details:not([open])")) {
     fold.open = true;
     opened.push(fold);
   }
@@ -106,14 +109,57 @@ addEventListener("afterprint", () => {
   for (const fold of opened.splice(0)) fold.open = false;
 });
 
-// ---- over http the whole course is kept for reading without network
+// ---- code can be copied
 
-if (location.protocol.startsWith("http") && "serviceWorker" in navigator) {
+for (const block of every("article div.highlight")) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "copy", textContent: "Copy" });
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(block.querySelector("pre").textContent.trimEnd());
+    button.textContent = "Copied";
+  });
+  block.append(button);
+}
+
+// ---- the sidebar shows where the reader is
+
+const [here] = every(".course-navigation a[aria-current]");
+const sidebar = here?.closest(".sidebar-scroll");
+if (sidebar) sidebar.scrollTop = here.offsetTop - sidebar.clientHeight / 2;
+
+// ---- over http the course is kept for reading without network, unless the reader saves data
+
+/** Offer a version that is fetched whole. */
+function offer(worker) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", textContent: "Reload" });
+  button.addEventListener("click", () => {
+    navigator.serviceWorker.addEventListener("controllerchange", () => location.reload());
+    worker.postMessage("take over");
+  });
+  const line = document.createElement("p");
+  Object.assign(line, { className: "new-version", role: "status" });
+  line.append("There is a new version of the course. ", button);
+  document.body.append(line);
+}
+
+async function keep() {
   const { serviceWorker } = navigator;
   serviceWorker.addEventListener("controllerchange", () => {
     // Weights that came before the worker was there are asked for again, so that it keeps them.
     for (const { name } of performance.getEntriesByType("resource"))
       if (name.endsWith(".weights.js")) fetch(name);
   });
-  serviceWorker.register(ROOT + "offline.js");
+  const registration = await serviceWorker.register(`${ROOT}offline.js`);
+  const waits = () => registration.waiting && serviceWorker.controller;
+  if (waits()) offer(registration.waiting);
+  registration.addEventListener("updatefound", () => {
+    const worker = registration.installing;
+    worker.addEventListener("statechange", () => {
+      if (worker.state === "installed" && waits()) offer(worker);
+    });
+  });
 }
+
+if (location.protocol.startsWith("http") && "serviceWorker" in navigator)
+  if (!page.navigator.connection?.saveData) keep();
