@@ -4,6 +4,7 @@ import functools
 import http.server
 import threading
 from collections import defaultdict
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlparse
@@ -156,6 +157,35 @@ def not_found(page, address):
     return missing
 
 
+CODE = """() => [...document.querySelectorAll("article div.highlight pre")]
+  .filter((code) => code.offsetParent).map((code) => code.scrollWidth > code.clientWidth)"""
+SMALL = """() => [...document.querySelectorAll(
+    ".course-view :is(button, input, select, summary, a)")]
+  .map((node) => [node.getBoundingClientRect(), node.outerHTML.slice(0, 100)])
+  .filter(([{ width, height }]) => width && (width < 24 || height < 24)).map(([, html]) => html)"""
+
+
+def code_cut(browser, site):
+    """The share of the chapters' code blocks that must be scrolled sideways at 1,280 pixels."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    cut = []
+    for path in (site / "notebooks").glob("[0-9]*.html"):
+        page.goto(path.as_uri())
+        cut += page.evaluate(CODE)
+    page.close()
+    return sum(cut) / len(cut)
+
+
+def small_targets(browser, site):
+    """What can be touched in a view of a phone and has fewer than 24 pixels, a line each."""
+    page, small = browser.new_page(viewport=PHONE), []
+    for path in (site / "notebooks").glob("[0-9]*.html"):
+        page.goto(path.as_uri())
+        small += [f"{path.stem[:2]}: {html}" for html in page.evaluate(SMALL)]
+    page.close()
+    return small
+
+
 class Quiet(http.server.SimpleHTTPRequestHandler):
     """A server that says nothing, and whose files a browser does not keep by itself."""
 
@@ -167,11 +197,19 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def first_text(browser, site):
-    """Seconds until the largest chapter shows text over a slow line: the best of three visits."""
+@contextmanager
+def served(site):
+    """A server of the site; its address."""
     handler = functools.partial(Quiet, directory=site)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def first_text(browser, site):
+    """Seconds until the largest chapter shows text over a slow line: the best of three visits."""
+    with served(site) as root:
         largest = max((site / "notebooks").glob("*.html"), key=lambda path: path.stat().st_size)
         paints = []
         for _ in range(3):
@@ -180,12 +218,10 @@ def first_text(browser, site):
             line = context.new_cdp_session(page)
             line.send("Network.enable")
             line.send("Network.emulateNetworkConditions", SLOW)
-            address = f"http://127.0.0.1:{server.server_port}/notebooks/{largest.name}"
-            page.goto(address, wait_until="commit")
+            page.goto(f"{root}/notebooks/{largest.name}", wait_until="commit")
             paint = page.wait_for_function(
                 "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
             )
             paints.append(paint.json_value() / 1000)
             context.close()
-        server.shutdown()
     return min(paints)

@@ -44,11 +44,8 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def address(site):
-    handler = functools.partial(site_walk.Quiet, directory=site)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+    with site_walk.served(site) as address:
+        yield address
 
 
 @pytest.fixture

@@ -77,6 +77,13 @@ def measure_site(browser, out):
         print(*found[kind], sep="\n", end="", file=sys.stderr)
         yield kind, len(found[kind])
     yield "page_kilobytes", max(kilobytes.values())
+    yield "code_cut", site_walk.code_cut(browser, out)
+    small = site_walk.small_targets(browser, out)
+    print(*small, sep="\n", end="", file=sys.stderr)
+    yield "touch_targets_small", len(small)
+    with site_walk.served(out) as address:
+        page = browser.new_page()
+        yield "search_right", len(site_walk.TAUGHT) - len(site_walk.not_found(page, address))
     yield "first_text_s", site_walk.first_text(browser, out)
 
 
