@@ -251,6 +251,21 @@ def test_an_opened_head_is_drawn_before_anything_is_loaded(visit, page):
     assert not any("weights.js" in name for name in page.loaded)
 
 
+def test_what_a_view_shows_can_be_linked_to(address, page):
+    journey = f"{address}/notebooks/06_the_decoder.html"
+    view = page.locator('.course-view[data-view="JourneyView"]')
+    page.goto(f"{journey}?at=2,encoder.1.self.head.0")
+    shown = view.locator(".journey-weight .journey-number")
+    shown.first.wait_for()
+    text = json.loads(view.locator("script").inner_text())["facts"]["text"]
+    weights = JourneyView(load_pretrained(), text).numbers("encoder.1.self.A")[0, 0]
+    assert list(map(float, shown.all_inner_texts())) == pytest.approx(weights.tolist(), abs=0.0051)
+    view.get_by_role("button", name="Next token").click()
+    assert page.url == f"{journey}?at=3,encoder.1.self.head.0"
+    page.goto(f"{journey}?at=99,nowhere.9.self")  # as if it said nothing
+    assert view.locator(".journey-crumbs").inner_text().endswith("head 0")
+
+
 def test_a_view_answers_with_the_model_that_made_it(visit):
     """Chapter 12 shows the third small model, not the one that ships as the translator."""
     view = visit("notebooks/12_switching_heads_off", "JourneyView")

@@ -3,14 +3,18 @@ import { tag } from "./common.js";
 
 /** What the file of a view hands on: `render({ model, el })` for anywidget, and `open`.
  *
- * `open(el, state, translator)` is for a page without kernel; see `makeModel`.
+ * `open(el, state, translator)` is for a page without kernel, and returns what `makeModel` makes.
  */
 export const makeView = (render) => ({
   render(context) {
     hidePicture(context);
     return render(context);
   },
-  open: (el, state, translator) => render({ el, model: makeModel(state, translator) }),
+  open(el, state, translator) {
+    const model = makeModel(state, translator);
+    render({ el, model });
+    return model;
+  },
 });
 
 /** Hide the picture that stands for the view in a saved notebook, while the view is on the page. */

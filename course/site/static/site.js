@@ -28,13 +28,33 @@ if (document.querySelector(".tex")) {
 
 // ---- views
 
+// The first journey of a page opens where the address says: "?at=3,decoder.2.cross.head.3".
+const AT = /^\?at=(\d+),((\w+\.\d+\.\w+)(?:\.head\.\d+)?|)$/;
+const [journey] = every('.course-view[data-view="JourneyView"]');
 for (const node of every(".course-view")) {
   const { view, model } = node.dataset;
   const translator = model && page.tutorModel.open(`${ROOT}_static/model/${model}`); // loaded when asked
   if (translator && location.protocol.startsWith("http") && !page.navigator.connection?.saveData)
     addEventListener("load", () => setTimeout(translator.warm, 500)); // or before
-  const state = node.querySelector("script").textContent;
-  page.tutorViews[view].open(node, state, translator);
+  const state = JSON.parse(node.querySelector("script").textContent);
+  const [linked, step, place, sub] = (node === journey && AT.exec(location.search)) || [];
+  const { target, lengths } = state.facts ?? {};
+  if (linked && step < target.length && (!sub || sub in lengths))
+    Object.assign(state, { step: Number(step), place });
+  const shown = page.tutorViews[view].open(node, JSON.stringify(state), translator);
+  if (linked)
+    addEventListener("load", () => {
+      node.scrollIntoView();
+      node.querySelector("button").focus({ preventScroll: true }); // who is led here, asks
+    });
+  if (node === journey)
+    for (const trait of ["step", "place"]) shown.on(`change:${trait}`, () => remember(shown));
+}
+
+/** Write what is shown into the address, so that it can be linked to. */
+function remember(shown) {
+  const at = `?at=${shown.get("step")},${shown.get("place")}`;
+  history.replaceState(null, "", location.pathname + at + location.hash);
 }
 
 // A sentence to try goes to the view below it.

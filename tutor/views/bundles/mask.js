@@ -219,7 +219,11 @@ var tutorView = (() => {
       hidePicture(context);
       return render2(context);
     },
-    open: (el, state, translator) => render2({ el, model: makeModel(state, translator) })
+    open(el, state, translator) {
+      const model = makeModel(state, translator);
+      render2({ el, model });
+      return model;
+    }
   });
   function hidePicture({ model, el }) {
     const still = `[data-view="${model.get("_still")}"]`;
