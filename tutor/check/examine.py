@@ -110,6 +110,8 @@ def put_plainly(answer, right):
     if isinstance(right, list | tuple) and isinstance(answer, list | tuple):
         pairs = itertools.zip_longest(answer, right[: len(answer)])
         return (tuple if isinstance(answer, tuple) else list)(put_plainly(*pair) for pair in pairs)
+    if isinstance(right, dict) and isinstance(answer, dict):
+        return {key: put_plainly(item, right.get(key)) for key, item in answer.items()}
     if type(answer) is int and isinstance(right, float):
         return float(answer)
     return answer.strip().lower() if isinstance(answer, str) else answer
@@ -452,6 +454,8 @@ def another_form(got, wanted, guessed=False):
             return f"{a_kind(got)}; a number is wanted{how_to_be_plain(got)}"
         if isinstance(wanted, int) and isinstance(got, float) and not guessed:
             return "a float; a whole number, an int, is wanted"
+    if guessed and isinstance(wanted, dict):
+        return None  # what stands for a key is told by its own mistakes
     for name, ours, theirs in items(got, wanted):
         form = another_form(ours, theirs, guessed)
         if form:
