@@ -202,6 +202,7 @@ class weights_of_scores:
     def judge(weights):
         for dtype, seen in ((torch.float64, 3), (torch.bfloat16, 2), (torch.float16, 3)):
             E = torch.randn(3, 4, dtype=dtype, requires_grad=True)
+            assert (weights(E - 5_000, torch.arange(4) >= seen)[:, seen:] == 0).all()
             A = weights(E, torch.arange(4) >= seen)
             assert A.dtype == dtype and (A[:, seen:] == 0).all()
             assert torch.allclose(A[:, :seen].double(), E[:, :seen].double().softmax(-1), atol=0.01)
@@ -356,8 +357,9 @@ class cut_into_heads:
         for t in range(3):
             assert moving_rows(lambda X: cut(X, 2), X, t) == [t]
         for width in (1, 2):
-            heads = X.split(width, dim=-1)  # h times (N, T, width)
-            assert equal(cut(X, width), torch.stack(heads, dim=-3))  # (N, h, T, width)
+            for some in (X, X[0], X[None]):  # (..., T, columns)
+                heads = some.split(width, dim=-1)  # h times (..., T, width)
+                assert equal(cut(some, width), torch.stack(heads, dim=-3))  # (..., h, T, width)
 
     def demo(cut):
         X = 10 * torch.arange(3)[:, None] + torch.arange(4)  # (T, columns)

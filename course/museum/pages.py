@@ -44,7 +44,7 @@ class look_up_words:
         table = torch.randn(8, 9)
         for ids in ([7], [0, 6, 4]):
             assert equal(look_up(torch.tensor(ids), table), table[ids])
-        for ids in ([8], [-1]):
+        for ids in ([8], [-1], [-2], [3, -1, 2], [0, 8, 2]):
             said = what_happens(lambda ids=ids: look_up(torch.tensor(ids), table))
             assert "Error: " in said  # of whatever kind
 

@@ -104,12 +104,14 @@ def look_at_prediction(exercise, answer, seed, run):
 
 def put_plainly(answer, right):
     """A prediction in Python's own numbers and lists, and texts without what does not matter."""
-    if isinstance(answer, torch.Tensor | np.ndarray):
+    if isinstance(answer, torch.Tensor | np.ndarray | np.generic):
         several = isinstance(right, list | tuple) or math.prod(answer.shape) != 1
         answer = answer.tolist() if several else answer.item()
     if isinstance(right, list | tuple) and isinstance(answer, list | tuple):
         pairs = itertools.zip_longest(answer, right[: len(answer)])
         return (tuple if isinstance(answer, tuple) else list)(put_plainly(*pair) for pair in pairs)
+    if isinstance(right, dict) and isinstance(answer, dict):
+        return {key: put_plainly(item, right.get(key)) for key, item in answer.items()}
     if type(answer) is int and isinstance(right, float):
         return float(answer)
     return answer.strip().lower() if isinstance(answer, str) else answer
@@ -356,8 +358,11 @@ def expect(exercise, case, names):
 
 def argument_names(exercise):
     """What the arguments of a case are called."""
-    names = list(inspect.signature(exercise.call or exercise.reference).parameters)
-    return names[1:] if exercise.call else names
+    if exercise.call:
+        called = list(inspect.signature(exercise.call).parameters.values())[1:]
+        if not called or called[-1].kind != inspect.Parameter.VAR_POSITIONAL:
+            return [parameter.name for parameter in called]
+    return list(inspect.signature(exercise.reference).parameters)
 
 
 # ---- comparing
@@ -441,20 +446,30 @@ def another_form(got, wanted, guessed=False):
             return f"{a_kind(got)}; {a_kind(wanted)} is wanted"
         if len(got) != len(wanted):
             return f"{a_kind(got)} of length {len(got)}; {len(wanted)} is wanted"
-        for i, pair in enumerate(zip(got, wanted, strict=True)):
-            form = another_form(*pair, guessed)
-            if form:
-                return f"{a_kind(got)} whose {item(wanted, i)} is {form}"
     elif isinstance(wanted, bool | str | dict | set) or wanted is None:
-        if a_kind(plain(got)) != a_kind(wanted):
-            return f"{a_kind(got)}; {a_kind(wanted)} is wanted"
+        if a_kind(got) != a_kind(wanted):
+            return f"{a_kind(got)}; {a_kind(wanted)} is wanted{how_to_be_plain(got)}"
     elif isinstance(wanted, int | float):
-        number = plain(squeezed(got))
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            return f"{a_kind(got)}; a number is wanted"
-        if isinstance(wanted, int) and isinstance(number, float) and not guessed:
+        if isinstance(got, bool) or not isinstance(got, int | float):
+            return f"{a_kind(got)}; a number is wanted{how_to_be_plain(got)}"
+        if isinstance(wanted, int) and isinstance(got, float) and not guessed:
             return "a float; a whole number, an int, is wanted"
+    if guessed and isinstance(wanted, dict):
+        return None  # what stands for a key is told by its own mistakes
+    for name, ours, theirs in items(got, wanted):
+        form = another_form(ours, theirs, guessed)
+        if form:
+            return f"{a_kind(got)} whose {name} is {form}"
     return None
+
+
+def items(got, wanted):
+    """The items of two lists of one length, or of two dicts with the same keys, by name."""
+    if isinstance(wanted, dict) and got.keys() == wanted.keys():
+        return [(f"item {key!r}", got[key], wanted[key]) for key in wanted]
+    if isinstance(wanted, list | tuple):
+        return [(item(wanted, i), *pair) for i, pair in enumerate(zip(got, wanted, strict=True))]
+    return []
 
 
 def another_value(got, wanted, tolerance):
@@ -468,19 +483,21 @@ def another_value(got, wanted, tolerance):
         place = (~same).nonzero()[0].tolist()
         at = f"at {place} " if place else ""
         return f"{at}is {not_the_same(got[tuple(place)], wanted[tuple(place)])}"
-    if isinstance(wanted, list | tuple):
-        for i, pair in enumerate(zip(got, wanted, strict=True)):
-            value = another_value(*pair, tolerance)
-            if value:
-                return f"in {item(wanted, i)} {value}"
+    pairs = items(got, wanted)
+    for name, ours, theirs in pairs:
+        value = another_value(ours, theirs, tolerance)
+        if value:
+            return f"in {name} {value}"
+    if pairs:
         return None
     try:
         if isinstance(wanted, float):
-            ours = plain(squeezed(got))
-            same = math.isclose(ours, wanted, rel_tol=tolerance, abs_tol=tolerance)
-            same = same or (math.isnan(ours) and math.isnan(wanted))
+            same = (
+                got == wanted or abs(got - wanted) <= tolerance * max(1.0, abs(wanted)) < math.inf
+            )
+            same = same or (math.isnan(got) and math.isnan(wanted))
         else:
-            same = bool(plain(squeezed(got)) == wanted)
+            same = bool(plain(got) == wanted)
     except (ArithmeticError, RuntimeError, TypeError, ValueError):  # 10**400, or tensors in a dict
         same = False
     return None if same else f"is {not_the_same(got, wanted)}"
@@ -511,8 +528,16 @@ def a_kind(value):
         return "a tensor"
     if isinstance(value, np.ndarray):
         return "a NumPy array"
+    if isinstance(value, np.generic):
+        return f"NumPy's {type(value).__name__}"
     names = {bool: "True or False", int: "an int", str: "a text", dict: "a dict"}
     return names.get(type(value), f"a {type(value).__name__}")
+
+
+def how_to_be_plain(value):
+    """What makes Python's own number of one number in a tensor or of NumPy's, in brackets."""
+    array = isinstance(value, torch.Tensor | np.ndarray) and math.prod(value.shape) == 1
+    return " (`.item()` makes one of it)" if array or isinstance(value, np.generic) else ""
 
 
 def sort_of(tensor):

@@ -275,23 +275,32 @@ def copies(arguments, with_gradient):
     given, leaves = [], []
     for argument in arguments:
         copied = copy.deepcopy(argument)
-        if with_gradient and is_float(copied):
-            leaves.append(copied.requires_grad_())
-            copied = copied.clone()  # no leaf, so that an answer may try to change it
-        elif with_gradient and isinstance(copied, nn.Module):
-            leaves += [p for p in copied.parameters() if p.requires_grad]
-        given.append(copied)
+        given.append(from_leaves(copied, leaves) if with_gradient else copied)
     return given, leaves
 
 
+def from_leaves(value, leaves):
+    """A value whose gradients flow to what is added to `leaves`."""
+    if is_float(value):
+        leaves.append(value.requires_grad_())
+        return value.clone()  # no leaf, so that an answer may try to change it
+    if isinstance(value, nn.Module):
+        leaves += [p for p in value.parameters() if p.requires_grad]
+    if type(value) in (list, tuple):
+        return type(value)(from_leaves(item, leaves) for item in value)
+    return value
+
+
 def leaf_names(names, arguments):
-    """What the leaves of `copies` are called: `X`, `norm.weight`."""
+    """What the leaves of `copies` are called: `X`, `norm.weight`, `pair[0]`."""
     found = []
     for name, argument in zip(names, arguments, strict=False):
         if is_float(argument):
             found.append(name)
         elif isinstance(argument, nn.Module):
             found += [f"{name}.{p}" for p, W in argument.named_parameters() if W.requires_grad]
+        elif type(argument) in (list, tuple):
+            found += leaf_names([f"{name}[{i}]" for i in range(len(argument))], argument)
     return found
 
 
@@ -324,8 +333,10 @@ def gradients(value, leaves):
 
 
 def settings(module):
-    """What a module and its parts keep besides tensors: `training`, `batch_first`, a share `p`."""
-    return {
+    """What a module and its parts keep besides tensors: `training`, `batch_first`, a share `p`; and
+    which parameters learn."""
+    learns = {name: p.requires_grad for name, p in module.named_parameters()}
+    return learns | {
         (name, key): value
         for name, part in module.named_modules()
         for key, value in vars(part).items()
