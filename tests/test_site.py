@@ -260,7 +260,7 @@ def test_what_a_view_shows_can_be_linked_to(address, page):
     text = json.loads(view.locator("script").inner_text())["facts"]["text"]
     weights = JourneyView(load_pretrained(), text).numbers("encoder.1.self.A")[0, 0]
     assert list(map(float, shown.all_inner_texts())) == pytest.approx(weights.tolist(), abs=0.0051)
-    view.get_by_role("button", name="Next token").click()
+    view.get_by_role("button", name="One token on").click()
     assert page.url == f"{journey}?at=3,encoder.1.self.head.0"
     page.goto(f"{journey}?at=99,nowhere.9.self")  # as if it said nothing
     assert view.locator(".journey-crumbs").inner_text().endswith("head 0")

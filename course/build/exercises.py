@@ -64,6 +64,8 @@ def opening(page, chosen, solved):
             "Unless a task says otherwise, what you write leaves its arguments as they are and "
             "lets gradients through. It does not call what `tutor` has for the same purpose."
         )
+        if any(exercise.kind == TEST for exercise in chosen):
+            how += " A test that you write says no by raising any error, or by returning False."
     return (
         f"# {'Solutions' if solved else 'Exercises'} {title_of(page)}\n\n"
         f"{how} {len(chosen)} exercises, about {minutes} minutes.\n\n"
