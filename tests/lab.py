@@ -151,6 +151,11 @@ def until(page, happened):
     return bool(has)
 
 
+def comes(page, expression):
+    """Wait until a JavaScript expression is true, from outside: the page may forbid `eval`."""
+    assert until(page, lambda: page.evaluate(expression)), expression
+
+
 def drawn(page):
     """Wait until the page has been drawn anew, however long a frame takes."""
     page.evaluate(

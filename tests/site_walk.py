@@ -103,7 +103,7 @@ def walk(browser, site, paths, axe, judged):
         watch, loaded = lab.Watch(page), set()
         page.on("request", lambda request, loaded=loaded: loaded.add(request.url))
         page.goto(path.as_uri())
-        page.wait_for_function("!document.querySelector('.tex:not(:has(.katex))')")
+        lab.comes(page, "!document.querySelector('.tex:not(:has(.katex))')")
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             found["too_wide"].append(name)
         # Before a view is touched: its model comes with the first question.
@@ -157,6 +157,7 @@ def not_found(page, address):
     return missing
 
 
+FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 CODE = """() => [...document.querySelectorAll("article div.highlight pre")]
   .filter((code) => code.offsetParent).map((code) => code.scrollWidth > code.clientWidth)"""
 SMALL = """() => [...document.querySelectorAll(
@@ -219,9 +220,7 @@ def first_text(browser, site):
             line.send("Network.enable")
             line.send("Network.emulateNetworkConditions", SLOW)
             page.goto(f"{root}/notebooks/{largest.name}", wait_until="commit")
-            paint = page.wait_for_function(
-                "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
-            )
-            paints.append(paint.json_value() / 1000)
+            lab.comes(page, FIRST_PAINT)
+            paints.append(page.evaluate(FIRST_PAINT) / 1000)
             context.close()
     return min(paints)

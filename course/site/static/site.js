@@ -68,7 +68,7 @@ for (const chip of every("button[data-sentence]"))
 // ---- what scrolls can be reached with the keyboard
 
 function reachable() {
-  for (const node of every("article pre, article table, div.tex"))
+  for (const node of every("article pre, article table, article .table-wrapper, div.tex"))
     if (node.scrollWidth > node.clientWidth) node.tabIndex = 0;
 }
 reachable();
