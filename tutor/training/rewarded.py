@@ -166,8 +166,8 @@ def imitate(model, ids, lr, steps, generator, batch=64):
     return adam_steps(model, lr, losses())
 
 
-def prefer(model, better, worse, lr, steps, beta, generator, batch=64):
-    """DPO on pairs of right and wrong texts, ids (N, T) and (M, T), in place."""
+def prefer(model, better, worse, lr, steps, beta, generator, batch=32):
+    """DPO on pairs of a text of `better` and one of `worse`, (N, T) and (M, T), in place."""
     reference = copy.deepcopy(model).requires_grad_(False)
 
     def losses():
@@ -180,24 +180,26 @@ def prefer(model, better, worse, lr, steps, beta, generator, batch=64):
     return adam_steps(model, lr, losses())
 
 
-def reinforce(model, reward_of, lr, steps, beta, generator, n=64, longest=20, look=None):
+def reinforce(model, reward_of, lr, steps, beta, generator, n=32, longest=16, look=None):
     """GRPO with leave-one-out advantages and the KL inside the reward, in place.
 
     reward_of(rows): lists of ids -> a list of numbers. Each step writes a group of n texts and
-    takes two steps of Adam on it. look(step, rows, rewards) is called with each group.
+    takes two steps of Adam on it. look(rows, rewards, divergence) is called with each group;
+    divergence: (n,), log-probability less that under the reference.
     """
     reference = copy.deepcopy(model).requires_grad_(False)
 
     def losses():
-        for step in range(steps):
+        for _ in range(steps):
             start = torch.full((n, 1), BOS)
             rows = write_on(model, start, chooser(generator=generator), longest)
             ids, rewards = as_batch(rows), torch.tensor(reward_of(rows)).float()
             with torch.no_grad():
                 old, ref = (log_probabilities(m, ids) for m in (model, reference))  # (n, T - 1)
-            A = group_advantages((rewards - beta * (old - ref).sum(dim=1))[None])[0]  # (n,)
+            divergence = (old - ref).sum(dim=1)  # (n,)
+            A = group_advantages((rewards - beta * divergence)[None])[0]  # (n,)
             if look:
-                look(step, rows, rewards)
+                look(rows, rewards, divergence)
             for _ in range(2):
                 yield clipped_loss(log_probabilities(model, ids), old, A)
 
