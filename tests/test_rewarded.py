@@ -79,20 +79,32 @@ def test_padding_has_no_probability_and_never_written_tokens_neither():
 # ---- low rank
 
 
-def test_lora_starts_at_the_model_and_merges_into_it():
-    model = make_policy()
-    start, names = whole(model), set(model.state_dict())
-    add_lora(model, rank=3, scale=2.0)
-    assert equal(whole(model), start)
+def adapted(rank=3):
+    """A policy with LoRA as after some training, and the weights that were trained."""
+    model = add_lora(make_policy(), rank, scale=2.0)
     trained = [W for W in model.parameters() if W.requires_grad]
-    assert len(trained) == 2 * 6 == 2 * len(matrices(make_policy()))
     for W in trained:
         torch.nn.init.normal_(W, std=0.1)
-    unmerged, frozen = whole(model), model.embedding.weight.clone()
-    assert (unmerged - start).abs().max() > 0.1
+    return model, trained
+
+
+def merge_difference():
+    model, _ = adapted()
+    unmerged = whole(model)
+    return (whole(merge_lora(model)) - unmerged).abs().max().item()
+
+
+def test_lora_starts_at_the_model_and_merges_into_it():
+    start = make_policy()
+    assert equal(whole(add_lora(make_policy(), 3, scale=2.0)), whole(start))
+    model, trained = adapted()
+    assert len(trained) == 2 * 6 == 2 * len(matrices(start))
+    assert (whole(model) - whole(start)).abs().max() > 0.1
+    assert merge_difference() < 1e-12
     merge_lora(model)
-    assert equal(whole(model), unmerged) and equal(model.embedding.weight, frozen)
-    assert set(model.state_dict()) == names and all(W.requires_grad for W in model.parameters())
+    assert equal(model.embedding.weight, start.embedding.weight)  # it was frozen
+    assert set(model.state_dict()) == set(start.state_dict())
+    assert all(W.requires_grad for W in model.parameters())
 
 
 def test_lora_freezes_w_and_trains_b_and_a():
@@ -102,6 +114,27 @@ def test_lora_freezes_w_and_trains_b_and_a():
     Y = lora(W, B, A, 3.0)
     torch.testing.assert_close(Y, W + 3 * sum(torch.outer(B[:, i], A[i]) for i in range(2)))
     assert torch.autograd.grad(Y.sum(), [W, B, A], allow_unused=True)[0] is None
+
+
+def peft_difference():
+    """From the LoRA of `peft`, unmerged and merged, on a layer with the same numbers."""
+    from peft import LoraConfig, get_peft_model
+
+    torch.manual_seed(0)
+    layer = torch.nn.Sequential(torch.nn.Linear(5, 4, bias=False)).double()
+    W, X = layer[0].weight.detach().clone(), torch.randn(7, 5).double()
+    theirs = get_peft_model(layer, LoraConfig(r=2, lora_alpha=6, target_modules=["0"]))
+    update = theirs.base_model.model[0]
+    A, B = update.lora_A["default"].weight, update.lora_B["default"].weight
+    torch.nn.init.normal_(B)
+    ours = X @ lora(W, B.double(), A.double(), 6 / 2).T
+    found = theirs.double()(X), theirs.merge_and_unload()(X)
+    return max((ours - Y).abs().max().item() for Y in found)
+
+
+def test_lora_is_that_of_peft():
+    pytest.importorskip("peft")
+    assert peft_difference() < 1e-10
 
 
 # ---- preferences: the closed form
