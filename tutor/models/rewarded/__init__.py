@@ -43,7 +43,7 @@ def load():
     return json.loads((FOLDER / "results.json").read_text(encoding="utf-8"))
 
 
-def interval(numbers):
+def mean_and_interval(numbers):
     """Mean of a list of ten numbers, and half its 95 % interval."""
     x = torch.tensor(numbers).double()  # (seeds,)
     return x.mean().item(), STUDENT * x.std().item() / math.sqrt(len(x))
@@ -108,7 +108,7 @@ def pairs(base, seed):
     return [fill(ids, (0, T - ids.shape[1])) for ids in sides]
 
 
-def short_captions():
+def captions_of_one_kind():
     """Demonstrations of one kind: the captions of four words and a full stop."""
     return [caption for caption in captions() if len(written_words(caption)) == 5]
 
@@ -137,7 +137,7 @@ def _grpo(model, base, seed, lr, generator, reward_of, look, beta=0.1):
 
 ARMS = {
     "more captions": _more,
-    "short captions": partial(_more, chosen=short_captions),
+    "short captions": partial(_more, chosen=captions_of_one_kind),
     "DPO": _dpo,
     "GRPO": _grpo,
     "GRPO, beta 0": partial(_grpo, beta=0.0),
