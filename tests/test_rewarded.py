@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from tutor.language_model import LanguageModel, LanguageModelConfig
+from tutor.models import rewarded
 from tutor.proof import equal
 from tutor.text.grammar import Caption
 from tutor.text.tokenizer import EOS, SPECIAL
@@ -355,3 +356,39 @@ def test_each_training_raises_what_it_is_told_to():
     ):
         assert before < 0.4 < 0.5 < share(training(copy.deepcopy(start)))
     assert len(seen) == 15
+
+
+# ---- what was measured
+
+
+def test_what_ships_is_of_ten_seeds_and_says_what_the_page_says():
+    found = rewarded.load()
+    assert found["seeds"] == list(rewarded.SEEDS)
+    names = ["before"]
+    for arm in rewarded.ARMS:
+        names += [arm, *(f"{arm}, rank {rank}" for rank in rewarded.RANKS.get(arm, ()))]
+    assert sorted(found["runs"]) == sorted(names)
+    assert all(len(row) == 10 for numbers in found["runs"].values() for row in numbers.values())
+    before = found["runs"]["before"]
+    for name in set(names) - {"before", "more captions"}:
+        change = [b - a for a, b in zip(before["nats"], found["runs"][name]["nats"], strict=True)]
+        mean, half = rewarded.mean_and_interval(change)
+        assert mean - half > 0.5  # further from the truth, each of them
+        least = rewarded.divergence_of_best(
+            *(rewarded.mean_and_interval(x["right"])[0] for x in (before, found["runs"][name]))
+        )
+        assert rewarded.mean_and_interval(found["runs"][name]["kl"])[0] > 2 * least
+
+
+def test_the_least_divergence_is_that_of_the_best_policy():
+    ref = whole(make_policy()).detach()
+    best = best_policy(ref, REWARDS, BETA)
+    s, after = ((log_q.exp() * REWARDS).sum().item() for log_q in (ref, best))
+    assert abs((best.exp() * (best - ref)).sum() - rewarded.divergence_of_best(s, after)) < 1e-12
+
+
+def test_the_judge_is_the_grammars_and_knows_what_ends():
+    assert rewarded.judge([rewarded.encode("The door is white."), [], [4]]) == [1.0, 0.0, 0.0]
+    assert rewarded.decode(rewarded.encode("The doors are not very old.")) == (
+        "The doors are not very old."
+    )

@@ -66,7 +66,7 @@ class moved_from_the_reference:
             return policy(X).log_softmax(-1) - reference(X).log_softmax(-1)
 
     mend = {
-        "start = policy.state_dict()": "start = {name: W.clone() for name, W in policy.state_dict().items()}"
+        "start = policy.state_dict()": "start = {key: W.clone() for key, W in policy.state_dict().items()}"
     }
 
     def judge(moved):

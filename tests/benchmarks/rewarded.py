@@ -5,7 +5,8 @@
 The last line is one JSON object. dpo_to_closed_form: largest difference of a probability from the
 closed form, over all pairs of 48 texts, all weights and LoRA at full rank.
 grpo_gradient_difference: of the mean over all groups of two from the exact gradient.
-lora_merge_difference: of merged from unmerged log-probabilities. peft_difference: from the LoRA of `peft`, null where it is missing.
+lora_merge_difference: of merged from unmerged log-probabilities. peft_difference: from the LoRA of
+`peft`, null where it is missing.
 share_right_before, share_right_after, kl, different_words, nats_above: medians over the seeds of
 results.json, after GRPO with all weights. seeds: how many. seconds: of CPU, for all seeds.
 """
