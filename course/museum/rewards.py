@@ -65,9 +65,7 @@ class moved_from_the_reference:
         with torch.no_grad():
             return policy(X).log_softmax(-1) - reference(X).log_softmax(-1)
 
-    mend = {
-        "start = policy.state_dict()": "start = {key: W.clone() for key, W in policy.state_dict().items()}"
-    }
+    mend = {"= policy.state_dict()": "= {key: W.clone() for key, W in policy.state_dict().items()}"}
 
     def judge(moved):
         for width, by in ((3, [1.0, 0.0, -2.0, 3.0]), (2, [0.5, 2.0, 1.0])):
