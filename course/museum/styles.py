@@ -819,12 +819,13 @@ def text_by_cross_entropy(logits, ids):
 
 
 def text_by_loops(logits, ids):
-    log_p = F.log_softmax(logits, -1)
-    sums = [
-        sum(log_p[n, t, ids[n, t + 1]] for t in range(ids.shape[1] - 1) if ids[n, t + 1] != PAD)
-        for n in range(len(ids))
-    ]
-    return torch.stack([torch.as_tensor(x, dtype=logits.dtype) for x in sums])
+    log_p, sums = F.log_softmax(logits, -1), []
+    for n, row in enumerate(ids.tolist()):
+        total = 0 * log_p[n].sum()
+        for t, token in enumerate(row[1:]):
+            total = total + (log_p[n, t, token] if token != PAD else 0)
+        sums.append(total)
+    return torch.stack(sums)
 
 
 def text_by_one_hot(logits, ids):
