@@ -1937,6 +1937,25 @@ def window(p):
     p.text(450, 328, "yellow: may be seen  ·  cross on dark: hidden", size=13)
 
 
+@picture(900, 230, "A low-rank update")
+def low_rank(p):
+    """A large square matrix W, frozen, plus a scale times the product of a tall thin matrix B that
+    begins with zeros, and a wide thin matrix A that begins with random numbers: together the
+    matrix that is used. Only B and A are trained.
+    """
+    p.box(40, 30, 160, 160, "W\n(rows, columns)", GREY, dashed=True, size=14)
+    p.text(120, 212, "frozen", size=13, italic=True)
+    p.text(236, 110, "+  s ·", size=20)
+    p.box(280, 30, 44, 160, "B", YELLOW)
+    p.text(302, 212, "(rows, r), from zeros", size=13, italic=True)
+    p.text(350, 110, "·", size=24)
+    p.box(376, 88, 160, 44, "A", YELLOW)
+    p.text(456, 152, "(r, columns), from random numbers", size=13, italic=True)
+    p.text(612, 110, "=", size=22)
+    p.box(660, 30, 160, 160, "what stands in\nthe place of W", BLUE, size=14)
+    p.text(740, 212, "merged: one matrix again", size=13, italic=True)
+
+
 @picture(900, 236, "A policy and its reward")
 def rewarded(p):
     """A policy writes texts, a judge gives each a reward, and from the rewards of a group come
