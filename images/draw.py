@@ -153,7 +153,7 @@ def course_map(p):
     model: 04 encoder, 05 what each part is for, 06 decoder. A translator: 07 text to batches, 08
     training, 09 decoding, 10 is it better. Looking inside: 11 reading attention, 12 heads off, 13 a
     decision, 14 nn.Transformer, 15 museum of bugs. Out into the world: 16 what it costs, 17
-    shipping, 18 a language model, 19 learning from context, 20 since 2017.
+    shipping, 18 a language model, 19 learning from context, 20 since 2017, 22 rewarded.
     """
     groups = [
         ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
@@ -163,7 +163,7 @@ def course_map(p):
         ("Looking inside", ["11 Reading attention", "12 Heads off", "13 A decision",
                             "14 nn.Transformer", "15 Museum of bugs"]),
         ("Out into the world", ["16 What it costs", "17 Shipping", "18 Language model",
-                                "19 From context", "20 Since 2017"]),
+                                "19 From context", "20 Since 2017", "22 Rewarded"]),
     ]  # fmt: skip
     step, width, height = 176, 152, 44
     for i, (name, chapters) in enumerate(groups):
@@ -1935,6 +1935,49 @@ def window(p):
         p.text(left + 120, 304, "keys 0 to 7", size=13)
         p.text(left - 12, 166, "queries 0 to 7", size=13, anchor="end")
     p.text(450, 328, "yellow: may be seen  ·  cross on dark: hidden", size=13)
+
+
+@picture(900, 230, "A low-rank update")
+def low_rank(p):
+    """A large square matrix W, frozen, plus a scale times the product of a tall thin matrix B that
+    begins with zeros, and a wide thin matrix A that begins with random numbers: together the
+    matrix that is used. Only B and A are trained.
+    """
+    p.box(40, 30, 160, 160, "W\n(rows, columns)", GREY, dashed=True, size=14)
+    p.text(120, 212, "frozen", size=13, italic=True)
+    p.text(236, 110, "+  s ·", size=20)
+    p.box(280, 30, 44, 160, "B", YELLOW)
+    p.text(302, 212, "(rows, r), from zeros", size=13, italic=True)
+    p.text(350, 110, "·", size=24)
+    p.box(376, 88, 160, 44, "A", YELLOW)
+    p.text(456, 152, "(r, columns), from random numbers", size=13, italic=True)
+    p.text(612, 110, "=", size=22)
+    p.box(660, 30, 160, 160, "what stands in\nthe place of W", BLUE, size=14)
+    p.text(740, 212, "merged: one matrix again", size=13, italic=True)
+
+
+@picture(900, 236, "A policy and its reward")
+def rewarded(p):
+    """A policy writes texts, a judge gives each a reward, and from the rewards of a group come
+    advantages, which make a step of the policy. Below stands the reference, a frozen copy of the
+    policy; the divergence from it is taken from each reward, at the price beta.
+    """
+    p.box(30, 40, 120, 56, "policy", BLUE)
+    p.arrow((150, 68), (218, 68))
+    p.text(184, 50, "writes", size=13, italic=True)
+    p.box(220, 40, 150, 56, "a group of\ntexts", GREY, size=14)
+    p.arrow((370, 68), (438, 68))
+    p.box(440, 40, 110, 56, "judge", YELLOW)
+    p.arrow((550, 68), (608, 68))
+    p.box(610, 40, 110, 56, "rewards", GREY)
+    p.arrow((720, 68), (768, 68))
+    p.box(770, 40, 110, 56, "advantages", GREY, size=14)
+    p.arrow((825, 40), (825, 18), (90, 18), (90, 38))
+    p.text(457, 30, "a step towards what was better than the others", size=13, italic=True)
+    p.box(30, 160, 120, 56, "reference\n(frozen)", BLUE, dashed=True, size=14)
+    p.arrow((295, 96), (295, 188), (152, 188))
+    p.arrow((150, 204), (665, 204), (665, 98))
+    p.text(480, 188, "minus β · log π(x) / π_ref(x), the price of moving away", size=13)
 
 
 def main():

@@ -13,14 +13,24 @@ from IPython.display import HTML, display
 from pygments.lexers import PythonLexer
 from pygments.token import Comment, Keyword, Number, Operator, String
 
-from course.museum import attention, building, costs, decoding, layers, learning, modern, pages
+from course.museum import (
+    attention,
+    building,
+    costs,
+    decoding,
+    layers,
+    learning,
+    modern,
+    pages,
+    rewards,
+)
 from course.museum.exhibit import CRASHES, LUCKY, SLOW, SYMPTOMS, WRONG, Exhibit
 
 __all__ = ["CRASHES", "EXHIBITS", "LUCKY", "SLOW", "SYMPTOMS", "WRONG", "Exhibit", "show"]
 
 EXHIBITS = {
     thing.name: thing
-    for module in (pages, attention, layers, building, learning, decoding, costs, modern)
+    for module in (pages, attention, layers, building, learning, decoding, costs, modern, rewards)
     for thing in vars(module).values()
     if isinstance(thing, Exhibit)
 }

@@ -203,3 +203,21 @@ DEAD_PROJECTION = "; ".join(
         thread("speechbrain/speechbrain", 2780, "December 2024"),
     ]
 )
+PADDED_PREFERENCE = "; ".join(
+    [
+        thread("0xallam/Direct-Preference-Optimization", 4, "October 2025"),
+        thread("huggingface/trl", 6803, "August 2026", ", in what is logged"),
+    ]
+)
+BOTH_ARE_ONE = "; ".join(
+    [
+        thread("huggingface/trl", 1843, "July 2024", ", where nothing moves"),
+        thread("huggingface/trl", 892, "October 2023", ", which asks"),
+    ]
+)
+MEAN_OVER_TOKENS = "; ".join(
+    [
+        thread("huggingface/trl", 3138, "March 2025"),
+        thread("verl-project/verl", 593, "March 2025", ", which asks"),
+    ]
+)

@@ -813,6 +813,64 @@ def keys_one_by_one(kept, K):
     return kept
 
 
+def text_by_cross_entropy(logits, ids):
+    nats = F.cross_entropy(logits[:, :-1].mT, ids[:, 1:], ignore_index=PAD, reduction="none")
+    return -nats.sum(dim=1)
+
+
+def text_by_loops(logits, ids):
+    log_p, sums = F.log_softmax(logits, -1), []
+    for n, row in enumerate(ids.tolist()):
+        total = 0 * log_p[n].sum()
+        for t, token in enumerate(row[1:]):
+            total = total + (log_p[n, t, token] if token != PAD else 0)
+        sums.append(total)
+    return torch.stack(sums)
+
+
+def text_by_one_hot(logits, ids):
+    hot = F.one_hot(ids[:, 1:], logits.shape[-1]).to(logits)
+    hot[..., PAD] = 0
+    return (hot * (logits[:, :-1] - logits[:, :-1].logsumexp(-1, keepdim=True))).sum((1, 2))
+
+
+def moved_from_a_copy(make_policy, step, X):
+    policy = make_policy()
+    reference = copy.deepcopy(policy)
+    step(policy)
+    return (policy(X).log_softmax(-1) - reference(X).log_softmax(-1)).detach()
+
+
+def moved_from_what_was_said(make_policy, step, X):
+    policy = make_policy()
+    with torch.no_grad():
+        said = F.log_softmax(policy(X), dim=-1).clone()
+        step(policy)
+        return F.log_softmax(policy(X), dim=-1) - said
+
+
+def moved_from_cloned_weights(make_policy, step, X):
+    policy = make_policy()
+    saved = {name: W.detach().clone() for name, W in policy.state_dict().items()}
+    step(policy)
+    now = torch.log_softmax(policy(X), -1).detach()
+    policy.load_state_dict(saved)
+    return now - torch.log_softmax(policy(X), -1).detach()
+
+
+def gain_of_all_tokens(log_p, advantages, real):
+    return -(advantages[:, None] * log_p)[real].sum() / len(log_p)
+
+
+def gain_text_by_text(log_p, advantages, real):
+    gains = [A * row[kept].sum() for row, A, kept in zip(log_p, advantages, real, strict=True)]
+    return -torch.stack(gains).mean()
+
+
+def gain_by_einsum(log_p, advantages, real):
+    return -torch.einsum("nt,n,nt->", log_p, advantages, real.to(log_p)) / log_p.shape[0]
+
+
 RIGHT_ANSWERS = {
     "look_up_words": [
         look_up_one_by_one,
@@ -1148,4 +1206,11 @@ RIGHT_ANSWERS = {
     "pack_documents": [pack_by_hand, pack_by_equality, pack_for_all_heads],
     "keys_with_a_cache": [keys_from_there_on, keys_of_all, keys_one_by_one],
     "loss_of_labels": [next_word_flat, next_word_of_all, next_word_by_hand],
+    "log_probability_of_texts": [text_by_cross_entropy, text_by_loops, text_by_one_hot],
+    "moved_from_the_reference": [
+        moved_from_a_copy,
+        moved_from_what_was_said,
+        moved_from_cloned_weights,
+    ],
+    "loss_of_written_texts": [gain_of_all_tokens, gain_text_by_text, gain_by_einsum],
 }  # fmt: skip
