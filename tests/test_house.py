@@ -48,7 +48,7 @@ def test_every_text_has_its_notebook_and_every_notebook_its_text():
     assert texts == {path.stem for path in CHAPTERS}
 
 
-def test_the_main_line_of_the_course_is_bounded():
+def test_the_main_line_of_the_course_has_at_most_45_000_words():
     words = sum(count_words(nbformat.read(path, as_version=4)) for path in CHAPTERS)
     assert words <= COURSE_WORDS, f"{words:,} words outside folds, at most {COURSE_WORDS:,}"
 
