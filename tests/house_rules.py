@@ -29,7 +29,7 @@ SYMBOLS = NOTEBOOKS / "symbols.md"  # the one table of the course
 SECTIONS = ("What can go wrong", "Summary", "Your turn", "Sources", "Symbols")
 MAX_LINES, MEDIAN_LINES, MAX_WORDS, MIN_ALT, MAX_BYTES = 25, 8, 35, 30, 1_000_000
 PAGE_WORDS, COURSE_WORDS, PAGE_CELLS, SUMMARY_LINES = 2_200, 45_000, 48, 6
-WRITTEN_IN = {f"{n:02}" for n in range(1, 21)}
+WRITTEN_IN = {f"{n:02}" for n in range(1, 22)}
 
 
 @dataclass

@@ -65,6 +65,7 @@ ODD, EMPTY = (
     "`weights_of_an_empty_row` asks for these",
 )
 ALLOWED = {
+    "round_keys": {"without their gradient": "a cache asks for none"},
     "look_up_words": {"ids.max() > len(table)": "the table itself refuses the next id"},
     "first_scores": {"sizes of 1": "nothing has that size"},
     "judge_a_translator": {"argument 1": "training pairs are free"},
