@@ -88,7 +88,7 @@ def losses(model, ids, cache=None):
     return F.cross_entropy(Z.mT, ids[:, 2::2], reduction="none")
 
 
-def go_on(model, length, steps, rows, lr, seed):
+def train_at(model, length, steps, rows, lr, seed):
     """Train `model` on texts of so many tokens, in place; returns it in eval mode."""
     recipe = Recipe(steps=steps, lr=lr, lr_rest=0.8 * lr)
     optimizers = make_optimizers(model, recipe)
@@ -108,12 +108,12 @@ def train_short(seed):
     """A LanguageModel that was trained on texts of SHORT tokens."""
     torch.manual_seed(seed)
     model = LanguageModel(LanguageModelConfig(**SIZES))
-    return go_on(model, SHORT, TRAIN_STEPS, TRAIN_ROWS, 0.005, seed)
+    return train_at(model, SHORT, TRAIN_STEPS, TRAIN_ROWS, 0.005, seed)
 
 
 def train_longer(model, seed):
     """`model` after MORE_STEPS further steps on texts of LONG tokens."""
-    return go_on(model, LONG, MORE_STEPS, MORE_ROWS, 0.0025, 1000 + seed)
+    return train_at(model, LONG, MORE_STEPS, MORE_ROWS, 0.0025, 1000 + seed)
 
 
 def changed(model, **settings):
