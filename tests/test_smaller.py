@@ -21,6 +21,7 @@ def test_rows_are_rounded_to_half_a_step_and_zeros_stay():
         assert kept.dtype == torch.int8 and scale.shape == (2, 3, 1)
         assert kept.abs().amax(-1).tolist() == [[most, 0, most], [most] * 3]
         assert ((kept * scale - X).abs() <= scale / 2 + 1e-12).all()
+        assert scale[0, 1] == 1  # nothing is divided by zero
 
 
 @pytest.mark.parametrize("window", [None, 3])
