@@ -409,8 +409,8 @@ class keys_of_a_longer_text:
         return rotate(K, torch.arange(length), base)  # (N, S, d_k)
 
     def judge(keys_of):
-        for sizes, d_k in (([2, 2], 4), ([4, 3, 1], 4), ([3, 5, 4], 6)):
-            pieces = [torch.randn(2, size, d_k) for size in sizes]
+        for N, sizes, d_k in ((2, [1, 1], 4), (2, [4, 3, 1], 4), (1, [3, 5, 4], 6)):
+            pieces = [torch.randn(N, size, d_k) for size in sizes]
             assert equal(keys_of(pieces), keys_of([torch.cat(pieces, dim=1)]))
 
     def demo(keys_of):
