@@ -464,7 +464,7 @@ class round_keys:
     """
 
     test = "large rows, small rows and a row of zeros come back as they should, one by one"
-    shows = "[0, 0] becomes [nan, nan]"
+    shows = "zeros come back as numbers: False"
 
     def wrong(X):
         """Keys or values as a cache of int8 gives them back, with a scale for each row."""
@@ -482,4 +482,4 @@ class round_keys:
             assert equal(rounded(X), (X / step).round() * step)
 
     def demo(rounded):
-        return f"[0, 0] becomes {to_digits(rounded(torch.zeros(2)))}"
+        return f"zeros come back as numbers: {rounded(torch.zeros(2)).isfinite().all()}"
