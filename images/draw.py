@@ -146,14 +146,15 @@ def picture(width, height, title, parts=None):
     return register
 
 
-@picture(900, 500, "Map of the course")
+@picture(900, 560, "Map of the course")
 def course_map(p):
     """Five columns of chapters, read from top to bottom and from left to right; an arrow leads from
     each chapter to the next. Attention: 01 embedding table, 02 single head, 03 many heads. The
     model: 04 encoder, 05 what each part is for, 06 decoder. A translator: 07 text to batches, 08
     training, 09 decoding, 10 is it better. Looking inside: 11 reading attention, 12 heads off, 13 a
     decision, 14 nn.Transformer, 15 museum of bugs. Out into the world: 16 what it costs, 17
-    shipping, 18 a language model, 19 learning from context, 20 since 2017, 22 rewarded.
+    shipping, 18 a language model, 19 learning from context, 20 since 2017, 21 longer and
+    smaller, 22 rewarded.
     """
     groups = [
         ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
@@ -163,7 +164,8 @@ def course_map(p):
         ("Looking inside", ["11 Reading attention", "12 Heads off", "13 A decision",
                             "14 nn.Transformer", "15 Museum of bugs"]),
         ("Out into the world", ["16 What it costs", "17 Shipping", "18 Language model",
-                                "19 From context", "20 Since 2017", "22 Rewarded"]),
+                                "19 From context", "20 Since 2017", "21 Longer, smaller",
+                                "22 Rewarded"]),
     ]  # fmt: skip
     step, width, height = 176, 152, 44
     for i, (name, chapters) in enumerate(groups):
@@ -1914,6 +1916,62 @@ def shared_keys(p):
             )
         p.text(left + 118, 232, f"{kv} in the cache" if kv > 1 else "1 in the cache", size=14)
     p.text(450, 258, "yellow: what a cache keeps of each token", size=13, italic=True)
+
+
+@picture(900, 270, "Two hands, trained on 32 places, read at place 255")
+def slowed_hands(p):
+    """Five dials. Pair 3 of eight: in a training of 32 places its hand goes from 0 to 56 degrees;
+    at place 255 it stands at 462 degrees, more than a round further; slowed eight times, at 58
+    degrees, where it nearly was in training. Pair 0: two neighbours are 57 degrees apart; slowed, 7
+    degrees.
+    """
+    dials = (
+        ("pair 3, in training", (0, 56), "0° to 56°"),
+        ("at place 255", (102,), "462°: a round, and 102°"),
+        ("at place 255, slowed", (58,), "58°"),
+        ("pair 0, neighbours", (0, 57), "57° apart"),
+        ("neighbours, slowed", (0, 7), "7° apart"),
+    )
+    for k, (title, hands, below) in enumerate(dials):
+        cx, cy = 90 + k * 180, 128
+        p.circle(cx, cy, 70, BLUE if k < 3 else YELLOW)
+        for degrees in hands:
+            angle = math.radians(degrees)
+            x, y = cx + 62 * math.cos(angle), cy - 62 * math.sin(angle)
+            p.line((cx, cy), (f"{x:.2f}", f"{y:.2f}"), 3)
+        p.text(cx, 32, title, size=14, bold=True)
+        p.text(cx, 224, below, size=14)
+    words = "a slow hand comes back to where it was; a fast one hardly tells neighbours apart"
+    p.text(450, 256, words, size=13, italic=True)
+
+
+@picture(900, 250, "Latent attention: what is kept, and what is computed from it")
+def latent(p):
+    """Left X, one vector a token. Through W_C it becomes the latent C and one turned key, in
+    yellow, which are kept. From C, W_K and W_V compute keys and values for every head. Below:
+    queries may go through W_K the other way instead, and meet C itself.
+    """
+    p.box(20, 70, 110, 56, "X\n(S, d_model)", GREY, size=14)
+    p.arrow((130, 98), (208, 98))
+    p.text(168, 82, "W_C", size=13)
+    p.box(210, 44, 150, 46, "C (S, latent)", YELLOW, size=14)
+    p.box(210, 104, 150, 46, "one turned key", YELLOW, size=14)
+    p.text(285, 24, "kept", bold=True)
+    p.arrow((360, 60), (468, 40))
+    p.arrow((360, 74), (468, 96))
+    p.text(412, 34, "W_K", size=13)
+    p.text(408, 102, "W_V", size=13)
+    p.box(470, 16, 190, 46, "keys of all heads", BLUE, size=14)
+    p.box(470, 78, 190, 46, "values of all heads", BLUE, size=14)
+    p.arrow((660, 39), (738, 60))
+    p.arrow((660, 101), (738, 80))
+    p.box(740, 44, 140, 50, "attention", BLUE, size=14)
+    p.box(470, 172, 190, 46, "queries of all heads", BLUE, size=14)
+    p.arrow((470, 195), (285, 195), (285, 152))
+    p.text(378, 182, "W_K, turned over", size=13)
+    p.arrow((660, 195), (810, 195), (810, 96))
+    words = "absorbed: the queries go to the latents, and no key is ever computed"
+    p.text(450, 240, words, size=13, italic=True)
 
 
 @picture(900, 340, "The future hidden, and the distant past too")

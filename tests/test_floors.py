@@ -13,7 +13,7 @@ FLOORS = (  # from the ground up
     "tutor.attention tutor.positions tutor.encoder tutor.decoder tutor.transformer tutor.modern "
     "tutor.record tutor.trace tutor.devices tutor.proof tutor.text tutor.check",
     "tutor.cache tutor.ensemble tutor.decoding tutor.evaluation tutor.language_model tutor.views "
-    "tutor.figures",
+    "tutor.figures tutor.smaller",
     "tutor.translator tutor.training",
     "tutor.exchange tutor.models",
     "tutor.commands tutor.__main__ tutor.check.__main__",

@@ -169,6 +169,13 @@ RIGHT_BY_ACCIDENT = {
     "queries_by_place": lambda: (torch.randn(3, 4), torch.ones(4), torch.arange(3)),
     "keys_for_all_heads": lambda: (torch.randn(2, 1, 5, 4), 3),
     "keys_with_a_cache": lambda: (torch.randn(2, 0, 4), torch.randn(2, 3, 4)),
+    "keys_of_a_longer_text": lambda: ([torch.randn(2, 3, 4), torch.randn(2, 1, 4)],),
+    "scores_of_latents": lambda: (
+        torch.randn(2, 3, 5, 4),
+        torch.randn(2, 6, 4),
+        torch.randn(3, 4, 4),
+    ),
+    "round_keys": lambda: (torch.randn(2, 3, 4),),
 }
 ONLY_THE_SHAPE = {"look_across", "logits_of_a_pair"}
 

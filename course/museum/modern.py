@@ -1,4 +1,4 @@
-"""Rotations, groups of heads, windows, packed documents: what goes wrong since 2017 (16, 17)."""
+"""Rotations, groups of heads, windows, packed documents: what goes wrong since 2017."""
 
 import torch
 import torch.nn.functional as F
@@ -8,11 +8,14 @@ from course.museum.places import (
     ALIBI_SIGN,
     CACHE_AT_ZERO,
     GROUPS_IN_ORDER,
+    LATENT_SCALE,
     NORM_AND_ROTATION,
     PACKED_DOCUMENTS,
     RMS_OR_VARIANCE,
     ROTATED_VALUES,
+    ROWS_OF_ZEROS,
     SHIFTED_TWICE,
+    TURNED_BEFORE,
     TWO_LAYOUTS,
     WINDOW_BY_ONE,
 )
@@ -372,3 +375,111 @@ class loss_of_labels:
 def counts_by(step):
     """A model that is sure of the number `step` above each that it reads."""
     return lambda ids: 20.0 * F.one_hot(ids + step, 12)  # (N, T, V)
+
+
+# ---- longer and smaller
+
+
+@exhibit(LUCKY, TURNED_BEFORE)
+class keys_of_a_longer_text:
+    """Keys are turned when they are read, and the speeds change later, as the text grows.
+
+    Dynamic scaling chooses its base by the length of the text so far. A cache that holds turned
+    keys holds those of several bases, and no query fits them all. Within the trained length, and
+    for a text that is read at once, nothing of this is seen.
+    """
+
+    test = "keys that are read in pieces are equal to keys that are read at once, beyond training"
+    shows = "equal to reading at once, 4 tokens: True, 8 tokens: False"
+
+    def wrong(pieces):
+        """The keys of a text that comes in pieces; its model was trained on 4 tokens."""
+        kept, length = [], 0
+        for K in pieces:
+            start, length = length, length + K.shape[-2]
+            base = 10_000 * max(1, length / 4) ** (K.shape[-1] / (K.shape[-1] - 2))
+            kept.append(rotate(K, torch.arange(start, length), base))
+        return torch.cat(kept, dim=-2)  # (N, S, d_k)
+
+    def mended(pieces):
+        """The keys of a text that comes in pieces; its model was trained on 4 tokens."""
+        K = torch.cat(pieces, dim=-2)  # (N, S, d_k)
+        length, d_k = K.shape[-2:]
+        base = 10_000 * max(1, length / 4) ** (d_k / (d_k - 2))
+        return rotate(K, torch.arange(length), base)  # (N, S, d_k)
+
+    def judge(keys_of):
+        for N, sizes, d_k in ((2, [1, 1], 4), (2, [4, 3, 1], 4), (1, [3, 5, 4], 6)):
+            pieces = [torch.randn(N, size, d_k) for size in sizes]
+            assert equal(keys_of(pieces), keys_of([torch.cat(pieces, dim=1)]))
+
+    def demo(keys_of):
+        K, said = torch.randn(2, 8, 4), []
+        for length in (4, 8):
+            text = K[:, :length]
+            said.append(equal(keys_of(list(text.split(2, dim=1))), keys_of([text])))
+        return f"equal to reading at once, 4 tokens: {said[0]}, 8 tokens: {said[1]}"
+
+
+@exhibit(LUCKY, LATENT_SCALE)
+class scores_of_latents:
+    """The scores are divided by the root of the latent's width, and not by that of the keys.
+
+    Queries that have absorbed the matrix of the keys are as wide as the latent. That is another way
+    to compute the same products, and their scale must stay: the model was trained with it. With the
+    wrong one, attention is too flat, and where both widths are the same nobody notices.
+    """
+
+    test = "equal to scores of keys that are computed, with a latent wider than a key"
+    shows = "[4.0, 8.0] becomes [2.0, 4.0]"
+
+    def wrong(Q, C, W_K):
+        Q = Q @ W_K.mT  # (N, h, T, latent)
+        return Q @ C[:, None].mT / Q.shape[-1] ** 0.5  # (N, h, T, S)
+
+    mend = {"Q.shape[-1] **": "W_K.shape[-1] **"}
+
+    def judge(scores):
+        for T, S, d_k, latent in ((2, 3, 4, 6), (3, 3, 5, 2)):
+            Q, C = torch.randn(2, 3, T, d_k), torch.randn(2, S, latent)
+            W_K = torch.randn(3, latent, d_k)
+            K = C[:, None] @ W_K  # (N, h, S, d_k)
+            assert equal(scores(Q, C, W_K), Q @ K.mT / d_k**0.5)
+
+    def demo(scores):
+        Q, C, W_K = (
+            torch.ones(1, 1, 1, 1),
+            torch.tensor([[[1.0] * 4, [2.0] * 4]]),
+            torch.ones(1, 4, 1),
+        )
+        return f"[4.0, 8.0] becomes {to_digits(scores(Q, C, W_K)[0, 0, 0])}"
+
+
+@exhibit(LUCKY, ROWS_OF_ZEROS)
+class round_keys:
+    """A row of zeros has the scale 0, and zero divided by zero is no number.
+
+    Padding, and tokens that a layer leaves empty, make such rows. One of them is enough: through
+    the softmax and the sum of the values, its NaN reaches every token that looks at it.
+    """
+
+    test = "large rows, small rows and a row of zeros come back as they should, one by one"
+    shows = "zeros come back as numbers: False"
+
+    def wrong(X):
+        """Keys or values as a cache of int8 gives them back, with a scale for each row."""
+        scale = X.abs().amax(dim=-1, keepdim=True) / 127  # (..., 1)
+        return (X / scale).round() * scale
+
+    mend = {"(X / scale)": "(X / scale).nan_to_num()"}
+    view = None  # a cache asks for no gradients
+
+    def judge(rounded):
+        sizes = torch.tensor([1.0, 1000.0, 0.0, 0.01])[:, None]
+        for shape in ((4, 5), (1, 4, 6)):
+            X = torch.randn(shape) * sizes
+            step = (X.abs().amax(-1, keepdim=True) / 127).clamp(min=1e-9)  # (..., 1)
+            assert equal(rounded(X), (X / step).round() * step)
+
+    def demo(rounded):
+        return f"zeros come back as numbers: {rounded(torch.zeros(2)).isfinite().all()}"

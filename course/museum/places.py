@@ -134,6 +134,19 @@ WINDOW_BY_ONE = "; ".join(
 )
 PACKED_DOCUMENTS = thread("huggingface/nanoVLM", 204, "April 2026", ", which mends it")
 CACHE_AT_ZERO = thread("Blaizzy/mlx-vlm", 1983, "August 2026")
+TURNED_BEFORE = thread(TRANSFORMERS, 25104, "July 2023")
+LATENT_SCALE = "; ".join(
+    [
+        thread("ollama/ollama", 13893, "January 2026", ", which mended it"),
+        thread("vllm-project/vllm", 41569, "May 2026", ", which mended it"),
+    ]
+)
+ROWS_OF_ZEROS = "; ".join(
+    [
+        thread("openvinotoolkit/openvino", 28326, "January 2025", ", which mended it"),
+        thread("huggingface/kernels-community", 681, "April 2026"),
+    ]
+)
 SHIFTED_TWICE = "; ".join(
     [
         thread(TRANSFORMERS, 44642, "March 2026", ", which words the documentation"),

@@ -337,6 +337,50 @@ def adapt_forward(attention, adapter):
     return attention
 
 
+def turn_at_the_end(pieces):
+    K = torch.cat(pieces, 1)
+    S, d_k = K.shape[1:]
+    longer = S / 4 if S > 4 else 1
+    return rotate(K, torch.arange(S), 1e4 * longer ** (d_k / (d_k - 2)))
+
+
+def turn_anew_each_time(pieces):
+    text = pieces[0][:, :0]
+    for piece in pieces:
+        text = torch.cat([text, piece], dim=1)
+        turned = turn_at_the_end([text])
+    return turned
+
+
+def turn_by_complex_speeds(pieces):
+    K = torch.cat(list(pieces), dim=-2)
+    S, d_k = K.shape[-2:]
+    i = torch.arange(d_k // 2)
+    speeds = 10_000.0 ** (-2 * i / d_k) * max(1.0, S / 4) ** (-2 * i / (d_k - 2))
+    angle = torch.arange(S)[:, None] * speeds
+    Z = torch.complex(*K.chunk(2, -1)) * torch.polar(torch.ones_like(angle), angle)
+    return torch.cat([Z.real, Z.imag], -1)
+
+
+def round_where_it_is_not_zero(X):
+    scale = X.abs().amax(-1, keepdim=True) / 127
+    return torch.where(scale > 0, (X / scale).round() * scale, X)
+
+
+def round_with_a_floor(X):
+    scale = (X.abs().amax(-1, keepdim=True) / 127).clamp(min=1e-30)
+    return torch.round(X / scale) * scale
+
+
+def round_row_by_row(X):
+    rows = X.reshape(-1, X.shape[-1]).clone()
+    for row in rows:
+        if row.any():
+            scale = row.abs().max() / 127
+            row.copy_((row / scale).round() * scale)
+    return rows.reshape(X.shape)
+
+
 def next_word_flat(model, ids):
     logits, targets = model(ids[:, :-1]), ids[:, 1:]
     return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1))
@@ -1205,6 +1249,13 @@ RIGHT_ANSWERS = {
     "window_mask": [window_by_lists, window_by_distance, window_by_triangles],
     "pack_documents": [pack_by_hand, pack_by_equality, pack_for_all_heads],
     "keys_with_a_cache": [keys_from_there_on, keys_of_all, keys_one_by_one],
+    "keys_of_a_longer_text": [turn_at_the_end, turn_anew_each_time, turn_by_complex_speeds],
+    "scores_of_latents": [
+        lambda Q, C, W_K: torch.einsum("nhtd,hld,nsl->nhts", Q, W_K, C) / math.sqrt(Q.shape[-1]),
+        lambda Q, C, W_K: Q @ (C.unsqueeze(1) @ W_K / Q.shape[-1] ** 0.5).mT,
+        lambda Q, C, W_K: (Q / Q.size(-1) ** 0.5 @ W_K.mT) @ C[:, None].transpose(-1, -2),
+    ],
+    "round_keys": [round_where_it_is_not_zero, round_with_a_floor, round_row_by_row],
     "loss_of_labels": [next_word_flat, next_word_of_all, next_word_by_hand],
     "log_probability_of_texts": [text_by_cross_entropy, text_by_loops, text_by_one_hot],
     "moved_from_the_reference": [

@@ -5,9 +5,11 @@
 The last line is one JSON object. families: those of transformers whose models of random weights
 ours equals in logits and gradients, with padding, in double precision, and by how much each of the
 two differs at most (worst_..._difference). families_refused: those that are refused in a sentence
-that says how near they are. speeds_difference: from their scaled speeds, relative. folders_read: in
-which forms their folders were read with equal logits. lm_roundtrip: whether a saved language model
-came back the same.
+that says how near they are. speeds_difference: from their scaled speeds, relative. mla_difference,
+mixture_difference: our latent attention from their DeepseekV3Attention, and a model with our
+mixture of experts from their MixtralForCausalLM, gradients included. folders_read: in which forms
+their folders were read with equal logits. lm_roundtrip: whether a saved language model came back
+the same.
 nats_above_entropy: of the best small model that ships in results.json, a caption.
 packing_leak: gradient from one packed document to another. seeds: of the ladder at its lower rate.
 cache_equal: whether reading in pieces gives the logits of reading at once.
@@ -24,7 +26,18 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from llamas import FOLDERS, KINDS, SCALINGS, SIZES, Precise, gradients_apart, lifted, write_folder
+from llamas import (
+    FOLDERS,
+    KINDS,
+    SCALINGS,
+    SIZES,
+    Precise,
+    gradients_apart,
+    latent_difference,
+    lifted,
+    mixture_difference,
+    write_folder,
+)
 
 from tutor.exchange.llama import NEAR, config_from, from_llama, load
 from tutor.language_model import Cache
@@ -122,6 +135,12 @@ def main():
                 "worst_logit_difference": max(one for one, _, _ in apart.values()),
                 "worst_gradient_difference": max(one for _, one, _ in apart.values()),
                 "speeds_difference": speeds_difference(),
+                "mla_difference": max(
+                    latent_difference(latent_Q, interleave)
+                    for latent_Q in (None, 7)
+                    for interleave in (True, False)
+                ),
+                "mixture_difference": mixture_difference(),
                 "folders_read": folders_read(),
                 "lm_roundtrip": lm_roundtrip(model),
                 "nats_above_entropy": round(min(nats) - results["truth"], 3),
