@@ -592,6 +592,12 @@ def test_mistakes_that_raise_are_told_apart_by_what_they_say():
         assert said.startswith("As it may be.") == named
 
 
+def test_what_a_known_mistake_prints_is_not_shown(capsys):
+    loud = make(mistakes=(("You double.", lambda X: print("X", file=sys.stderr) or 2 * X),))
+    assert examine(loud, lambda X: 2 * X).startswith("You double.")
+    assert capsys.readouterr() == ("", "")
+
+
 def test_of_several_mistakes_that_fit_none_is_guessed():
     two = (*TRIPLE.mistakes, ("You added it twice.", lambda X: X + X))
     said = examine(make(mistakes=two), lambda X: 2 * X)
