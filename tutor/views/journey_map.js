@@ -87,6 +87,7 @@ export function makeMap(state, { open, chooseSource }) {
     const scrolls =
       list.scrollHeight > list.clientHeight + 2 || list.scrollWidth > list.clientWidth + 2;
     list.title = scrolls ? "scroll: there are more" : "";
+    list.tabIndex = scrolls ? 0 : -1; // what scrolls can be reached with the keyboard
     list.previousSibling.textContent = scrolls ? "Source ↕" : "Source";
     tokens.forEach((stop, s) => {
       mark(stop, { "journey-now": s === source });

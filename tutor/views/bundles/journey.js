@@ -709,6 +709,7 @@ var tutorView = (() => {
       const list = tokens[0].parentElement;
       const scrolls = list.scrollHeight > list.clientHeight + 2 || list.scrollWidth > list.clientWidth + 2;
       list.title = scrolls ? "scroll: there are more" : "";
+      list.tabIndex = scrolls ? 0 : -1;
       list.previousSibling.textContent = scrolls ? "Source ↕" : "Source";
       tokens.forEach((stop, s) => {
         mark(stop, { "journey-now": s === source });
