@@ -3,7 +3,7 @@
 It trains a model for each seed that `results.json` does not have yet, on texts of SHORT tokens, and
 writes the file after each. Without the file, all are trained anew. Each scaling reads texts of LONG
 tokens with the same weights, then once more after 50 further steps on such texts. The window is
-measured on numbers whose name came at most WITHIN tokens before, so that it can know them.
+measured on numbers whose name came at most KNOWN_WITHIN tokens before, so that it can know them.
 """
 
 import json
@@ -32,7 +32,7 @@ from tutor.models.longer import (
 
 FILE = Path(longer.__file__).parent / "results.json"
 SEEDS = tuple(range(10))
-WINDOW, WITHIN, SINKS = 16, 12, (0, 1, 4)
+NARROW, KNOWN_WITHIN, SINKS = 16, 12, (0, 1, 4)
 
 
 def rounded(numbers):
@@ -53,9 +53,9 @@ def measure(seed):
             found["recall"][key] = rounded(recall(new, distance) for distance in DISTANCES)
     for number in SINKS:
         with sinks(number):
-            nats = by_place(changed(model, window=WINDOW), within=WITHIN)
+            nats = by_place(changed(model, window=NARROW), within=KNOWN_WITHIN)
         found["window"][f"{number} sinks"] = rounded(nats)
-    found["window"]["no window"] = rounded(by_place(model, within=WITHIN))
+    found["window"]["no window"] = rounded(by_place(model, within=KNOWN_WITHIN))
     found["bits"] = {bits: round(lost(model, bits), 6) for bits in BITS}
     return found
 
@@ -67,8 +67,8 @@ def main():
         "tested": LONG,
         "factor": FACTOR,
         "steps": TRAIN_STEPS,
-        "window": WINDOW,
-        "within": WITHIN,
+        "window": NARROW,
+        "within": KNOWN_WITHIN,
         "distances": DISTANCES,
         "torch": torch.__version__,
         "date": time.strftime("%Y-%m-%d"),

@@ -27,7 +27,7 @@ from tutor.check.explain import HEDGE, TAKES_BACK
 from tutor.check.guard import Raised
 from tutor.check.words import plain
 
-CASES, LONGEST = 4, 240  # of a table, and letters of a cell
+CASES, LONGEST_CELL = 4, 240  # of a table, and letters of a cell
 
 
 def judge_of(exercise):
@@ -98,7 +98,7 @@ def cases_of(exercise):
         right = expect(exercise, case, names).value
         said = f"raises {right.kind}" if isinstance(right, Raised) else in_full(right)
         rows.append((describe(names, case), said))
-    return [row for row in rows if max(map(len, row)) <= LONGEST][:CASES]
+    return [row for row in rows if max(map(len, row)) <= LONGEST_CELL][:CASES]
 
 
 def in_full(value):

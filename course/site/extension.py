@@ -13,7 +13,7 @@ LEAVES = re.compile(r'<a (?=[^>]*href="https?://([^/"]+))')
 LATE = re.compile("pygments|views/|furo-extensions")
 
 # What a page is to somebody who searches; of a page that is none of these nothing is found.
-KINDS = {
+PAGES_OF = {
     "chapter": re.compile(r"notebooks/\d"),
     "exercise": re.compile("exercises/(?!index)"),
     "exhibit": re.compile("museum/(?!index)"),
@@ -96,7 +96,7 @@ def mend(app, page, template, context, doctree):
         body,
     )
     context["repository"], context["version"] = course.get("repository"), course.get("version")
-    context["kind"] = next((kind for kind, pages in KINDS.items() if pages.match(page)), None)
+    context["kind"] = next((kind for kind, pages in PAGES_OF.items() if pages.match(page)), None)
     context["description"] = course.get("questions", {}).get(page, WELCOME)
     context["body"] = body.replace('<th class="head"><p></p></th>', "<td></td>")
 

@@ -12,7 +12,7 @@ from course.site.bank import render
 
 HERE = Path(__file__).parent
 # What is not kept at the first visit: by its folder, and by the end of its name.
-SEEN = ("_modules/", "pagefind/")
+KEPT_WHEN_SEEN = ("_modules/", "pagefind/")
 LEFT_OUT = (".map", ".inv", ".buildinfo", ".ipynb")
 
 
@@ -61,7 +61,7 @@ def keep_offline(site):
         revision = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
         if url.endswith("weights.js"):
             hashes[url] = revision
-        elif not url.startswith(SEEN) and not url.endswith(LEFT_OUT):
+        elif not url.startswith(KEPT_WHEN_SEEN) and not url.endswith(LEFT_OUT):
             files.append({"url": url, "revision": revision})
     worker = site / "offline.js"
     lists = f"self.keepFiles={json.dumps(files)};self.weightsHashes={json.dumps(hashes)};\n"

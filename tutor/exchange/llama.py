@@ -48,7 +48,7 @@ FAMILIES = {  # model_type: their class, what a Llama has not, the defaults that
     "exaone4": ("Exaone4", {"qk_norm": True, "norm_out": True}, SLIDING | {"rms_norm_eps": 1e-5}),
 }
 ALIKE = ("llama", "mistral", "seed_oss", "olmo2")  # all layers have one window or none
-SCALINGS = {  # rope_type: the numbers that it needs, and their defaults
+ROPE_TYPES = {  # rope_type: the numbers that it needs, and their defaults
     "default": {},
     "linear": {"factor": None},
     "dynamic": {"factor": None},
@@ -170,13 +170,13 @@ def rope_from(s):
     if plain:
         rope = {"rope_theta": s["rope_theta"], "rope_type": rope.get("type", "default")} | rope
     part = plain and (rope.get("partial_rotary_factor") or s.get("partial_rotary_factor") or 1)
-    if part != 1 or str(rope["rope_type"]) not in SCALINGS:
+    if part != 1 or str(rope["rope_type"]) not in ROPE_TYPES:
         raise ValueError(
             f"rope_parameters are {brief(rope)}: ours turns all columns, all layers at the same "
-            f"speeds, with rope_type {', '.join(SCALINGS)}."
+            f"speeds, with rope_type {', '.join(ROPE_TYPES)}."
         )
     kind, longest = rope["rope_type"], s["max_position_embeddings"]
-    scaling = {name: rope.get(name) or default for name, default in SCALINGS[kind].items()}
+    scaling = {name: rope.get(name) or default for name, default in ROPE_TYPES[kind].items()}
     for name, value in {"rope_theta": rope["rope_theta"], **scaling}.items():
         if type(value) not in (int, float) or value <= 0:
             raise ValueError(f"rope_parameters have no number above 0 as {name}: {brief(rope)}.")

@@ -31,11 +31,14 @@ from tutor.training.rewarded import (
 
 FOLDER = Path(__file__).parent
 SEEDS = range(10)
-STUDENT = 2.262  # the factor of a 95 % interval of ten seeds
+STUDENT_OF_TEN = 2.262  # the factor of a 95 % interval of ten seeds
 RANKS = {"GRPO": (1, 4, 16), "DPO": (4,)}  # of LoRA, beside all weights
-WRITE = Caption.write_be  # the method of the grammar that writes this shape
-LONGEST = 16  # words that a model may write
-DRAWN, WORDS = 500, 500  # captions drawn to be measured; words among which different ones count
+WRITE_BE = Caption.write_be  # the method of the grammar that writes this shape
+AT_MOST = 16  # words that a model may write
+CAPTIONS_DRAWN, WORDS_COUNTED = (
+    500,
+    500,
+)  # captions drawn to be measured; words among which different ones count
 
 
 def load():
@@ -46,13 +49,13 @@ def load():
 def mean_and_interval(numbers):
     """Mean of a list of ten numbers, and half its 95 % interval."""
     x = torch.tensor(numbers).double()  # (seeds,)
-    return x.mean().item(), STUDENT * x.std().item() / math.sqrt(len(x))
+    return x.mean().item(), STUDENT_OF_TEN * x.std().item() / math.sqrt(len(x))
 
 
 @cache
 def captions():
     """20,000 captions that the model learns from: a list of str."""
-    return generate_english(20_000, 0, WRITE)
+    return generate_english(20_000, 0, WRITE_BE)
 
 
 @cache
@@ -75,7 +78,7 @@ def decode(row):
 @cache
 def is_right(text):
     """Whether the grammar can write this text, in this shape."""
-    return bool(text) and any(ways(text, WRITE))
+    return bool(text) and any(ways(text, WRITE_BE))
 
 
 def judge(rows):
@@ -86,7 +89,7 @@ def judge(rows):
 def first_training(seed):
     """A small language model after 500 steps on the captions."""
     torch.manual_seed(seed)
-    sizes = dict(d_model=64, num_heads=4, d_ff=256, num_layers=1, max_len=LONGEST + 2, dropout=0.0)
+    sizes = dict(d_model=64, num_heads=4, d_ff=256, num_layers=1, max_len=AT_MOST + 2, dropout=0.0)
     model = LanguageModel(LanguageModelConfig(len(SPECIAL) + len(vocabulary()), **sizes))
     recipe = Recipe(steps=500, max_tokens=512, smoothing=0.0, seed=seed)
     train(model, [([], encode(caption)) for caption in captions()], recipe, loss_of=language_loss)
@@ -96,7 +99,7 @@ def first_training(seed):
 def draw(model, N, seed):
     """N texts that the model writes: lists of ids."""
     generator = torch.Generator().manual_seed(seed)
-    return write_on(model, torch.full((N, 1), BOS), chooser(generator=generator), LONGEST)
+    return write_on(model, torch.full((N, 1), BOS), chooser(generator=generator), AT_MOST)
 
 
 def pairs(base, seed):
@@ -132,7 +135,7 @@ def _dpo(model, base, seed, lr, generator, **_):
 
 
 def _grpo(model, base, seed, lr, generator, reward_of, look, beta=0.1):
-    return reinforce(model, reward_of, lr, 40, beta, generator, longest=LONGEST, look=look)
+    return reinforce(model, reward_of, lr, 40, beta, generator, longest=AT_MOST, look=look)
 
 
 ARMS = {
@@ -152,10 +155,10 @@ def measure(model, base, seed):
     the first 500 words of right texts; nats: above the grammar's entropy, on new captions; length:
     words a text; texts: different ones, of 500.
     """
-    rows = draw(model, DRAWN, 3000 + seed)
+    rows = draw(model, CAPTIONS_DRAWN, 3000 + seed)
     ids, right = as_batch(rows), judge(rows)
     kl = (log_probabilities(model, ids) - log_probabilities(base, ids)).sum(dim=1).mean()
-    words = [i for row, r in zip(rows, right, strict=True) if r for i in row][:WORDS]
+    words = [i for row, r in zip(rows, right, strict=True) if r for i in row][:WORDS_COUNTED]
     test, truth = new_captions()
     return {
         "right": sum(right) / len(rows),
@@ -170,8 +173,8 @@ def measure(model, base, seed):
 @cache
 def new_captions():
     """500 captions that were not trained on, as ids (N, T), and what the grammar needs for one."""
-    test = generate_english(500, 1, WRITE)
-    nats = -math.fsum(log_probability(caption, WRITE) for caption in test) / len(test)
+    test = generate_english(500, 1, WRITE_BE)
+    nats = -math.fsum(log_probability(caption, WRITE_BE) for caption in test) / len(test)
     return as_batch(list(map(encode, test))), nats
 
 
