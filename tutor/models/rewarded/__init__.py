@@ -35,10 +35,8 @@ STUDENT_OF_TEN = 2.262  # the factor of a 95 % interval of ten seeds
 RANKS = {"GRPO": (1, 4, 16), "DPO": (4,)}  # of LoRA, beside all weights
 WRITE_BE = Caption.write_be  # the method of the grammar that writes this shape
 AT_MOST = 16  # words that a model may write
-CAPTIONS_DRAWN, WORDS_COUNTED = (
-    500,
-    500,
-)  # captions drawn to be measured; words among which different ones count
+CAPTIONS_DRAWN = 500  # to be measured
+WORDS_COUNTED = 500  # among which different ones count
 
 
 def load():
