@@ -315,9 +315,13 @@ def test_the_k3_term_as_a_loss_descends_the_other_divergence():
 def test_a_clipped_gain_stops_on_one_side(advantage):
     A = torch.tensor([advantage]).double()
     for shift, moves in ((0.0, True), (0.1, True), (0.5, A < 0), (-0.5, A > 0)):
-        new = torch.zeros(1, 1).double().requires_grad_()
-        (slope,) = torch.autograd.grad(clipped_loss(new + shift, torch.zeros(1, 1), A), new)
-        assert bool(slope) == bool(moves)
+        old = torch.tensor([[-1.0, 0.0]]).double()  # the second place is padding
+        new = (old + torch.tensor([[shift, 0.0]])).requires_grad_()
+        loss = clipped_loss(new, old, A)
+        (slope,) = torch.autograd.grad(loss, new)
+        assert bool(slope[0, 0]) == bool(moves) and slope[0, 1] == 0
+        if not shift:
+            assert loss == -A  # of the one token alone
 
 
 def test_advantages_leave_the_text_itself_out():

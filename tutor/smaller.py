@@ -124,7 +124,7 @@ class MixtureOfExperts(nn.Module):
 
     Called as (X) with X: (N, T, d_model). Their results are weighted by the router's probabilities,
     which are made to sum to 1 among the chosen. `balance`, of the last call, is `active` if
-    all experts are chosen and wanted alike, and more if not: a training adds some to its loss.
+    all experts are chosen and wanted alike, usually more if not: a training adds some to its loss.
     Source: Jiang et al. 2024 (Mixtral), section 2.1; balance: Fedus et al. 2021, section 2.2.
     """
 

@@ -136,7 +136,7 @@ def clipped_loss(new, old, advantages, epsilon=0.2):
     ratio = (new - old).exp()  # (N, T), 1 for padding
     A = advantages[:, None]  # (N, 1)
     gain = torch.minimum(ratio * A, ratio.clamp(1 - epsilon, 1 + epsilon) * A)  # (N, T)
-    return -gain.sum(dim=1).mean()
+    return -(gain * (old != 0)).sum(dim=1).mean()
 
 
 # ---- training
