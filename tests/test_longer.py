@@ -12,7 +12,7 @@ def test_a_number_is_known_if_its_name_came_before():
     assert ids.shape == (5, 25) and names.shape == (5, 12)
     known, near = longer.known(names), longer.known(names, within=6)
     for row, its_ids, found, close in zip(names.tolist(), ids.tolist(), known, near, strict=True):
-        assert [i - longer.NAMED[0] for i in its_ids[1::2]] == row
+        assert [i - longer.OWNERS[0] for i in its_ids[1::2]] == row
         numbers = {}
         for t, (name, number) in enumerate(zip(row, its_ids[2::2], strict=True)):
             assert found[t] == (name in row[:t]) and close[t] == (name in row[max(0, t - 3) : t])
@@ -21,7 +21,7 @@ def test_a_number_is_known_if_its_name_came_before():
 
 def test_a_fact_at_a_distance_is_mentioned_once():
     ids, names = longer.texts(5, 58, seed=1, distance=40)
-    rare = (names == len(longer.NAMED) - 1).nonzero()[:, 1].reshape(5, 2)
+    rare = (names == len(longer.OWNERS) - 1).nonzero()[:, 1].reshape(5, 2)
     assert (rare == torch.tensor([28 - 20, 28])).all()
 
 

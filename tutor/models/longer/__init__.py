@@ -26,7 +26,7 @@ from tutor.smaller import RoundedCache
 from tutor.text.tokenizer import BOS
 from tutor.training import Recipe, make_optimizers, warmup_cosine
 
-NAMED = KEYS[:8]  # ids of the names
+OWNERS = KEYS[:8]  # ids of the names
 SHORT, LONG = 32, 256  # tokens of a text in training, and beyond it
 FACTOR = LONG / SHORT
 SIZES = dict(
@@ -63,13 +63,13 @@ def texts(size, length, seed, distance=None):
     distance: between the two mentions of the last name, which nothing else mentions; even.
     """
     generator = torch.Generator().manual_seed(seed)
-    facts = torch.randint(len(VALUES), (size, len(NAMED)), generator=generator)
-    rare = len(NAMED) - 1 if distance else None
-    names = torch.randint(rare or len(NAMED), (size, length // 2), generator=generator)
+    facts = torch.randint(len(VALUES), (size, len(OWNERS)), generator=generator)
+    rare = len(OWNERS) - 1 if distance else None
+    names = torch.randint(rare or len(OWNERS), (size, length // 2), generator=generator)
     if distance:
         names[:, [-1 - distance // 2, -1]] = rare
     numbers = facts.gather(1, names)
-    ids = torch.stack([names + NAMED[0], numbers + VALUES[0]], dim=2).flatten(1)  # (size, length)
+    ids = torch.stack([names + OWNERS[0], numbers + VALUES[0]], dim=2).flatten(1)  # (size, length)
     return F.pad(ids, (1, 0), value=BOS), names
 
 
