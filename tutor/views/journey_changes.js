@@ -35,7 +35,6 @@ export function makeBanner(state, { scale, run }) {
       chips.push(undo(`token:${t}`, `${whose}: ${what}`, forget, title));
     });
     mark(node, {
-      "journey-settled": !state.alive, // nothing can come into it
       "journey-changed": chips.length > 0,
       "journey-only-written": !places.length && chips.length > 0,
     });

@@ -13,6 +13,7 @@ import {
   SAVED,
   SUB_LAYERS,
   sayFactor,
+  tokenOf,
   two,
 } from "./journey_parts.js";
 
@@ -157,4 +158,38 @@ export async function drawHidden(state, sub) {
     ),
     makeStrip(row, row[best], 48, true),
   );
+}
+
+/** The stream of both chosen tokens, layer by layer: where it starts and how long it becomes. */
+export function drawLengths(state) {
+  const { facts } = state;
+  const most = longestOf(state);
+  const line = (side) => {
+    const at = positionOf(state, side);
+    const lengths = [facts.lengths[`${side}.0.self`].before[at]];
+    for (let l = 0; l < facts.config.layers; l++)
+      for (const kind of kindsOf(side))
+        lengths.push(facts.lengths[`${side}.${l}.${kind}`].after[at]);
+    let [up, down] = ["", ""];
+    lengths.forEach((x, i) => {
+      const [left, half] = [(i / (lengths.length - 1)) * 300, (x / most) * 24];
+      up += `${i ? "L" : "M"}${left.toFixed(1)} ${(26 - half).toFixed(1)}`;
+      down = `L${left.toFixed(1)} ${(26 + half).toFixed(1)}${down}`;
+    });
+    return tag(
+      `div.journey-growth.journey-${side}`,
+      tag("span.journey-token", tokenOf(state, side)),
+      tag("span.journey-number", two(lengths[0])),
+      tag(
+        "svg",
+        { viewBox: "0 0 300 52", preserveAspectRatio: "none", "aria-hidden": "true" },
+        tag("path.journey-stream", { d: `${up}${down}Z` }),
+      ),
+      tag("span.journey-number", two(lengths.at(-1))),
+    );
+  };
+  const says =
+    "The residual stream through the layers: its thickness is the length of the vector, " +
+    "on one scale for all.";
+  return tag("div", tag("p.journey-key", says), line("encoder"), line("decoder"));
 }
