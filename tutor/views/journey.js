@@ -1,5 +1,5 @@
 // JourneyView: one sentence all the way. Where its numbers come from: journey_source.js; what the
-// parts draw: journey_river.js, journey_next.js, journey_layer.js, journey_head.js, and what they
+// parts draw: journey_river.js, journey_next.js, journey_head.js, and what they
 // say: journey_words.js, journey_walk.js; what the reader changes: journey_changes.js.
 import {
   all,
@@ -17,8 +17,7 @@ import {
   watchSize,
 } from "./common.js";
 import { makeBanner, makeFactorRow } from "./journey_changes.js";
-import { askForHeads, drawHead, drawNumber, loadHead } from "./journey_head.js";
-import { drawHidden, drawLayer, drawLengths } from "./journey_layer.js";
+import { askForHeads, drawHead, drawHidden, drawNumber, loadHead } from "./journey_head.js";
 import { makeNext } from "./journey_next.js";
 import {
   asShare,
@@ -500,24 +499,13 @@ function render({ model, el }) {
       one = found;
       const at = showRiver();
       const inside = found ? drawHead(found, act, at.wide ? at : null) : hidden;
-      const under = number
-        ? drawNumber(one, number, act)
-        : !place
-          ? drawLengths(state)
-          : head === null
-            ? drawLayer(state, place, act)
-            : "";
-      const words =
-        !place && !number
-          ? tellWhole(state)
-          : head === null && !number
-            ? tellLayer(state, place)
-            : tellHead(facts, one, number);
-      story.textContent = words;
+      if (number || head !== null) story.textContent = tellHead(facts, one, number);
+      else story.textContent = place ? tellLayer(state, place) : tellWhole(state);
       const old = focused();
       const scrolled = content.querySelector(".journey-keys")?.scrollTop ?? 0;
       river.inside.replaceChildren(...(at.wide ? [inside] : []));
-      panel.replaceChildren(...(at.wide ? [] : [inside]), under);
+      const under = number ? [drawNumber(one, number, act)] : [];
+      panel.replaceChildren(...(at.wide ? [] : [inside]), ...under);
       if (hidden) hidden.style.top = `${at.heads - 44}px`;
       const keys = content.querySelector(".journey-keys");
       if (keys) keys.scrollTop = scrolled;

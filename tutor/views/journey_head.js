@@ -1,4 +1,5 @@
-// A head, opened: scores, mask, softmax and mix, row by row; and one number with its formula.
+// A head, opened: scores, mask, softmax and mix, row by row; one number with its formula; and what
+// is in the middle of a feed-forward sub-layer.
 import { makeLive, mark, range, tag } from "./common.js";
 import {
   makeMeter,
@@ -138,7 +139,7 @@ export function drawHead(one, act, at) {
   mark(node, { "journey-placed": at });
   if (at) {
     node.style.setProperty("--columns", at.columns.map((w) => `${w}px`).join(" "));
-    mark(node, { "journey-short": at.columns.length < 6 });
+    mark(node, { "journey-full": at.columns.length === 6 });
   }
   return node;
 }
@@ -272,5 +273,24 @@ export function drawNumber(one, number, act) {
       `Where from: ${why} `,
       makeStop("from", `Go to: ${where}`, go, small, where),
     ),
+  );
+}
+
+/** The units of a feed-forward sub-layer at one position, as bars. */
+export async function drawHidden(state, sub) {
+  const at = positionOf(state, sub);
+  const { shape, data } = await state.numbers(`${sub}.hidden`); // (S or T, d_ff)
+  const row = data.subarray(at * shape[1], (at + 1) * shape[1]);
+  const best = row.indexOf(Math.max(...row));
+  return tag(
+    "div",
+    { class: `journey-hidden journey-${sub.split(".")[0]}` },
+    tag(
+      "p",
+      `The ${shape[1]} units in the middle, after ReLU: ` +
+        `${row.filter((x) => x > 0).length} are above 0; the largest is unit ${best} with ` +
+        `${two(row[best])}.`,
+    ),
+    makeStrip(row, row[best], 48, true),
   );
 }

@@ -147,13 +147,6 @@ export function makeStrip(numbers, largest, height = 18, foot = false) {
   );
 }
 
-/** The greatest length at both chosen tokens, of the stream or what is added: one scale for all bands. */
-export const longestOf = (state) =>
-  Object.entries(state.facts.lengths).reduce((most, [place, of]) => {
-    const at = positionOf(state, place);
-    return Math.max(most, of.before[at], of.adds[at], of.after[at]);
-  }, 1e-9);
-
 /** The largest of some numbers without their signs. */
 export const reach = (numbers) => numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
 

@@ -63,15 +63,17 @@ export function layOut(state, width) {
   const left = Math.max(290, room - others) - 26 - beside - fixed.reduce((a, b) => a + b + 4, 8);
   const strips = left / 3 > 62 ? 3 : 2;
   const strip = left / strips;
+  const bottom = read + pitch * rows + 26;
   const columns = [strip, ...(strips === 3 ? [strip] : []), ...fixed, strip];
   return {
     ...{ width, wide, pitch, first, gap, shown, bands, names, memory, columns, end: x },
     source: (s) => TOP + pitch * (s + 0.5),
     read: (t) => read + pitch * (Math.max(0, t - first + (first ? 1 : 0)) + 0.5),
-    height: read + pitch * rows + 26,
+    bottom,
     tall: read + pitch * rows > 1000, // it scrolls
     query: gap + 20,
-    heads: gap + 50,
+    tabs: wide ? 20 : bottom + 2,
+    heads: wide ? gap + 50 : bottom + 32,
     keys: readKeys ? read : TOP,
   };
 }
@@ -83,14 +85,14 @@ const bend = (x, y, to, down) => {
 
 /** A line as wide as its share; `at`: the step of the walk that lights it. */
 const flow = (d, share, name, at, hue) =>
-  tag(`path.journey-share.journey-of-${hue}`, {
+  tag(`path.journey-share.journey-${hue}`, {
     ...{ d, "data-line": name, "data-at": at, "stroke-width": (share * FULL).toFixed(2) },
     opacity: share < FAINT ? 0.3 : 0.55,
   });
 
 /** A line of which the width says nothing. */
 const rail = (d, at, hue, width = 3, opacity = 0.35) =>
-  tag(`path.journey-rail.journey-of-${hue}`, { d, "data-at": at, "stroke-width": width, opacity });
+  tag(`path.journey-rail.journey-${hue}`, { d, "data-at": at, "stroke-width": width, opacity });
 
 /** All lines. `weights`: name of a sub-layer -> its A; `ends`: y of the candidates, with shares. */
 function drawLines(state, at, weights, ends) {
@@ -106,7 +108,7 @@ function drawLines(state, at, weights, ends) {
   facts.source.forEach((_, s) => {
     const y = source(s);
     lines.push(
-      tag("path.journey-arrow.journey-of-encoder", {
+      tag("path.journey-arrow.journey-encoder", {
         d: `M${into - 9} ${y - 4}L${into} ${y}L${into - 9} ${y + 4}Z`,
         "data-at": "read",
       }),
@@ -145,7 +147,7 @@ function drawLines(state, at, weights, ends) {
     if (side === "decoder" && !open) {
       const x0 = x + w * (w > 34 ? 0.55 : 0.8); // where it is added
       const plus = `M${x0 - 6} ${now}a6 6 0 1 0 12 0a6 6 0 1 0 -12 0M${x0 - 3} ${now}h6M${x0} ${now - 3}v6`;
-      lines.push(tag("path.journey-sign.journey-of-decoder", { d: plus, "data-at": "again" }));
+      lines.push(tag("path.journey-sign.journey-decoder", { d: plus, "data-at": "again" }));
     }
   }
   if (at.wide) lines.push(...drawOpened(state, at, weights));
@@ -156,7 +158,7 @@ function drawLines(state, at, weights, ends) {
 }
 
 /** What is written comes back as what is read. */
-function drawLoop({ facts, step }, { read, height, width, end, names, tall }, ends) {
+function drawLoop({ facts, step }, { read, bottom, width, end, names, tall }, ends) {
   if (step + 1 >= facts.read.length) return [];
   const written = !tall && ends.find(({ id }) => id === facts.target_ids[step]);
   const from = written
@@ -164,8 +166,8 @@ function drawLoop({ facts, step }, { read, height, width, end, names, tall }, en
     : `M${end} ${read(step)}H${width - 2}`;
   const [x, y] = [names / 2, read(step + 1) + 13];
   return [
-    tag("path.journey-loop", { d: `${from}V${height - 8}H${x}V${y + 6}`, "data-at": "write" }),
-    tag("path.journey-arrow.journey-of-decoder", {
+    tag("path.journey-loop", { d: `${from}V${bottom - 8}H${x}V${y + 6}`, "data-at": "write" }),
+    tag("path.journey-arrow.journey-decoder", {
       d: `M${x - 5} ${y + 9}L${x} ${y}L${x + 5} ${y + 9}Z`,
       "data-at": "write",
     }),
@@ -176,8 +178,8 @@ function drawLoop({ facts, step }, { read, height, width, end, names, tall }, en
 function drawOpened(state, at, weights) {
   const { facts, head } = state;
   const { shown, bands, source, read, query, columns, gap, heads } = at;
-  const { side, layer, kind, sub } = parsePlace(shown);
-  const { x } = bands[`${side}.${layer}`];
+  const { side, kind, sub } = parsePlace(shown);
+  const { x } = bands[layerOf(shown)];
   const row = side === "encoder" ? source(state.source) : read(state.step);
   const [rails, plus] = [x + 14, plusOf(at)];
   if (kind === "ff") {
@@ -223,16 +225,16 @@ function drawOpened(state, at, weights) {
   return lines;
 }
 
-const headWidth = (state, at) => {
-  const { side, layer } = parsePlace(at.shown);
-  return (at.bands[`${side}.${layer}`].w - 26 - 50) / state.facts.config.heads;
+const layerOf = (place) => place.split(".", 2).join(".");
+
+const headWidth = ({ facts }, { shown, bands, wide, width }) => {
+  return (wide ? bands[layerOf(shown)].w - 76 : width - 4) / facts.config.heads;
 };
 
 /** x of the plus sign in the open band. */
 const plusOf = ({ shown, bands }) => {
-  const { side, layer, kind } = parsePlace(shown);
-  const { x, w } = bands[`${side}.${layer}`];
-  return x + w - (kind === "cross" ? 50 : 46);
+  const { x, w } = bands[layerOf(shown)];
+  return x + w - (parsePlace(shown).kind === "cross" ? 50 : 46);
 };
 
 /** `open(place)`: go there; `chooseSource(s)`, `goTo(step)`; `ends()`: where the candidates are. */
@@ -252,189 +254,151 @@ export function makeRiver(state, { open, chooseSource, goTo, ends }) {
   /** Draw all anew. `weights`: of the run that is shown, or none yet. Returns where all stands. */
   function show(weights = new Map()) {
     const at = layOut(state, Math.max(300, node.clientWidth));
-    const { facts, step, place, head } = state;
     const drawn = new Set();
-    const put = (key, /** @type {number[]} */ [x, y, w, h], name, says, text, act = null) => {
-      const how = { class: name };
-      const made = () => (act ? makeStop(key, says, act, how) : tag("span", { title: says }));
-      const stop = stops.get(key) ?? made();
+    /** A button that stays the same one, or without `act` a text. `lit`: the walk's step for it. */
+    function put(key, [x, y, w, h], name, says, text, { act = null, lit = null, has = {} } = {}) {
+      const stop = stops.get(key) ?? (act ? makeStop(key, says, act, {}) : tag("span"));
       stops.set(key, stop);
       drawn.add(key);
-      stop.className = `${act ? "journey-stop " : "journey-text "}${name}`;
+      stop.className = `journey-${act ? "stop" : "text"} ${name}`;
+      mark(stop, has);
       if (act) stop.ariaLabel = says;
-      Object.assign(stop.style, {
-        left: `${x}px`,
-        top: `${y}px`,
-        width: `${w}px`,
-        height: `${h}px`,
-      });
+      stop.title = says;
+      if (lit) stop.dataset.at = lit;
+      stop.style.cssText = `left: ${x}px; top: ${y}px; width: ${w}px; height: ${h}px`;
       if (Array.isArray(text)) stop.replaceChildren(...text);
       else if (stop.textContent !== text) stop.textContent = text;
       if (!stop.isConnected) area.append(stop);
       return stop;
-    };
-    const text = (key, box, name, words, title = "") => put(key, box, name, title, words);
-
-    for (const [name, side] of [
-      ["Encoder", "encoder"],
-      ["Decoder", "decoder"],
-    ]) {
-      const { x } = at.bands[`${side}.0`];
-      text(`side:${side}`, [x, 0, 90, 18], `journey-side journey-${side}`, name);
     }
-    if (at.wide)
-      text("memory", [at.bands["decoder.0"].x - 76, at.gap, 74, 18], "journey-memory", "memory →");
-    for (const [layer, { x, w, open: wide }] of Object.entries(at.bands)) {
-      const { side, layer: l } = parsePlace(layer);
-      const now = at.shown.startsWith(`${layer}.`);
-      const ground = text(
-        `band:${layer}`,
-        [x + 1, 18, w - 2, at.height - 44],
-        `journey-band-of journey-${side}`,
-        "",
-      );
-      mark(ground, { "journey-open": now });
-      const says = `${side} layer ${l}: open`;
-      const title = wide || w > 50 ? `layer ${l}` : l;
-      // Closed, all of the band is a button.
-      const box = wide ? [x + 4, 20, 56, 26] : [x + 1, 18, w - 2, at.height - 44];
-      const how = `journey-layer journey-${side}${wide ? " journey-open" : ""}`;
-      put(layer, box, how, says, title, () => open(layer));
-      const y = side === "decoder" ? at.read(step) : at.source(state.source);
-      if (!wide && w > 34 && side === "decoder")
-        text(
-          `ff:${layer}`,
-          [x + w - 20, y - 9, 18, 18],
-          "journey-ff",
-          "FF",
-          "feed-forward",
-        ).dataset.at = "think";
-      if (!wide) continue;
-      const kinds = kindsOf(side);
-      const tab = (w - 66) / kinds.length;
-      kinds.forEach((kind, i) => {
-        const sub = `${layer}.${kind}`;
-        const [adds, factor] = [
-          facts.lengths[sub].adds[positionOf(state, sub)],
-          facts.scales[sub] ?? 1,
-        ];
-        const number = factor === 0 ? "off" : adds.toFixed(adds < 100 ? 1 : 0);
-        const stop = put(
-          sub,
-          [x + 62 + i * tab, 20, tab - 2, 26],
-          "journey-tab",
-          `${SHORT[kind]} ${number}: ${namePlace(sub)} adds a vector of length ${two(adds)} to ` +
-            `${tokenOf(state, sub)}${sayFactor(factor)}`,
-          [`${SHORT[kind]} `, tag("span.journey-number", number)],
-          () => open(sub),
-        );
-        mark(stop, {
-          "journey-now": `${at.shown}.`.startsWith(`${sub}.`),
-          "journey-scaled": factor !== 1,
-          "journey-off": factor === 0,
-        });
-      });
-      const { sub, kind } = parsePlace(at.shown);
-      const plus = plusOf(at);
-      put(
-        "on:plus",
-        [plus - 12, y - 12, 24, 24],
-        `journey-plus-sign journey-${side}`,
-        `+: what is added to the stream of ${tokenOf(state, layer)}`,
-        "+",
-        () => open(parsePlace(shownPlace(state)).sub.replace(/\.\w+$/, "")),
-      ).dataset.at = "add";
-      put(
-        "on:ff",
-        [x + w - 31, y - 13, 27, 26],
-        `journey-ff journey-${side}`,
-        "FF: feed-forward, open",
-        "FF",
-        () => open(`${parsePlace(shownPlace(state)).sub.replace(/\.\w+$/, "")}.ff`),
-      ).dataset.at = "think";
-      const wider = headWidth(state, at);
-      range(kind === "ff" ? 0 : facts.config.heads).forEach((m) => {
-        const part = `${sub}.head.${m}`;
-        const length = facts.heads[sub][m][positionOf(state, sub)];
-        const [own, factor] = [facts.scales[part] ?? 1, facts.scales[sub] ?? 1];
-        const says =
-          own * factor === 0 ? "off" : length.toFixed(wider > 76 && length < 100 ? 1 : 0);
-        const name = wider > 76 ? `head ${m} ` : `${m}: `;
-        const stop = put(
-          part,
-          [x + 28 + m * wider, at.heads, wider - 4, 24],
-          `journey-head journey-is-${kind} journey-${side}`,
-          `${name}${says}: ${namePlace(part)}, length ${two(length)}${sayFactor(own * factor)}`,
-          [name, tag("span.journey-number", says)],
-          () => open(part),
-        );
-        stop.dataset.at = "add";
-        mark(stop, {
-          "journey-off": own * factor === 0,
-          "journey-scaled": own !== 1 || factor !== 1,
-          "journey-now": m === head,
-        });
-      });
+    putBands(put, at);
+    putParts(put, at);
+    putTokens(put, at);
+    for (const [key, stop] of stops) {
+      if (drawn.has(key)) continue;
+      stop.remove();
+      stops.delete(key);
     }
-    facts.source.forEach((token, s) => {
-      const chip = put(
-        `source:${s}`,
-        [0, at.source(s) - 12, at.names, 24],
-        "journey-source",
-        `source token ${s + 1}: ${token}`,
-        token,
-        () => chooseSource(s),
-      );
-      chip.title = token;
-      chip.onfocus = () => chooseSource(s);
-      mark(chip, { "journey-now": s === state.source });
-      chip.setAttribute("aria-pressed", s === state.source);
-      chip.dataset.at = "read";
-    });
-    facts.read.forEach((token, t) => {
-      const hidden = at.keys !== TOP && t > step + 1;
-      if (t > step + 1 && !hidden) return;
-      const box = [0, at.read(t) - 12, at.names, 24];
-      if (t < at.first) {
-        if (t === 0)
-          text(
-            "read:…",
-            box,
-            "journey-read-token",
-            `… ${at.first}`,
-            `${at.first} tokens before these`,
-          );
-        return;
-      }
-      const chip = put(
-        `read:${t}`,
-        box,
-        "journey-read-token",
-        `${token}: read as token ${t + 1}`,
-        token,
-        () => goTo(t),
-      );
-      chip.title = token;
-      mark(chip, { "journey-now": t === step, "journey-later": t > step });
-      chip.dataset.at = t === step + 1 ? "write" : t === step ? "ask" : "again";
-    });
-    for (const [key, stop] of stops)
-      if (!drawn.has(key)) {
-        stop.remove();
-        stops.delete(key);
-      }
-    area.style.height = `${at.height}px`;
-    area.style.width = `${at.end}px`;
+    area.style.cssText = `width: ${at.end}px; height: ${at.bottom + (at.wide ? 0 : 62)}px`;
     mark(node, { "journey-scrolls": at.tall });
     lines.setAttribute("width", at.width);
-    lines.setAttribute("height", at.height);
+    lines.setAttribute("height", at.bottom);
     lines.replaceChildren(...drawLines(state, at, weights, at.wide ? ends(area) : []));
-    const { x, w } = at.bands[at.shown.split(".").slice(0, 2).join(".")];
-    Object.assign(inside.style, { left: `${x}px`, width: `${w}px` });
-    mark(inside, { "journey-none": !at.wide });
-    mark(node, { "journey-folded": !at.wide });
-    if (place !== undefined) refresh();
+    const { x, w } = at.bands[layerOf(at.shown)];
+    inside.style.cssText = `left: ${x}px; width: ${w}px`;
+    refresh();
     return at;
+  }
+
+  function putBands(put, at) {
+    for (const side of ["encoder", "decoder"]) {
+      const name = side === "encoder" ? "Encoder" : "Decoder";
+      put(side, [at.bands[`${side}.0`].x, 0, 76, 18], `journey-side journey-${side}`, "", name);
+    }
+    const before = at.bands["decoder.0"].x - 86;
+    const made = "what the encoder made of the source";
+    if (at.wide)
+      put("memory", [before, at.gap, 86, 18], "journey-side journey-encoder", made, "memory →");
+    for (const [layer, { x, w, open: wide }] of Object.entries(at.bands)) {
+      const { side, layer: l } = parsePlace(layer);
+      const all = [x + 1, 18, w - 2, at.bottom - 44];
+      const has = { "journey-open": layerOf(at.shown) === layer };
+      put(`band:${layer}`, all, `journey-band journey-${side}`, "", "", { has });
+      const title = wide || w > 50 ? `layer ${l}` : l;
+      // Closed, all of the band is a button.
+      const box = wide ? [x + 4, 20, 56, 26] : all;
+      const how = { act: () => open(layer), has: { "journey-open": wide } };
+      put(layer, box, `journey-layer journey-${side}`, `${side} layer ${l}: open`, title, how);
+      if (wide || w < 35 || side === "encoder") continue;
+      const sign = [x + w - 20, at.read(state.step) - 9, 18, 18];
+      put(`ff:${layer}`, sign, `journey-ff journey-${side}`, "feed-forward", "FF", {
+        lit: "think",
+      });
+    }
+  }
+
+  function putTokens(put, at) {
+    const { facts, step } = state;
+    const place = (y) => [0, y - 12, at.names, 24];
+    facts.source.forEach((token, s) => {
+      const act = () => chooseSource(s);
+      const how = { act, lit: "read", has: { "journey-now": s === state.source } };
+      const says = `source token ${s + 1}: ${token}`;
+      const name = "journey-chip journey-encoder";
+      const chip = put(`source:${s}`, place(at.source(s)), name, says, token, how);
+      chip.onfocus = act;
+      chip.setAttribute("aria-pressed", s === state.source);
+    });
+    const name = "journey-chip journey-decoder";
+    facts.read.forEach((token, t) => {
+      if (t < at.first || (t > step + 1 && at.keys === TOP)) return;
+      const lit = t === step + 1 ? "write" : t === step ? "ask" : "again";
+      const has = { "journey-now": t === step, "journey-later": t > step };
+      const says = `${token}: read as token ${t + 1}`;
+      put(`read:${t}`, place(at.read(t)), name, says, token, { act: () => goTo(t), lit, has });
+    });
+    const earlier = `${at.first} tokens before these`;
+    if (at.first) put("earlier", place(at.read(0)), name, earlier, `… ${at.first}`);
+  }
+
+  /** What can be opened in the layer that is open: sub-layers, heads, the plus sign, FF. */
+  function putParts(put, at) {
+    const { facts, step, source, head } = state;
+    const { side, sub, kind } = parsePlace(at.shown);
+    const layer = layerOf(at.shown);
+    const { x, w } = at.wide ? at.bands[layer] : { x: -60, w: at.width + 56 };
+    const factorOf = (place) => facts.scales[place] ?? 1;
+    const putPart = (place, box, name, words, length, factor, says, how) => {
+      const number = factor === 0 ? "off" : length.toFixed(length < 100 && box[2] > 58 ? 1 : 0);
+      const label = `${words}${number}: ${namePlace(place)}${says} ${two(length)}${sayFactor(factor)}`;
+      const text = [words, tag("span.journey-number", number)];
+      const has = { ...how, "journey-off": factor === 0 };
+      put(place, box, name, label, text, {
+        act: () => open(place),
+        has,
+        lit: name === "journey-tab" ? null : "add",
+      });
+    };
+    const kinds = kindsOf(side);
+    kinds.forEach((one, i) => {
+      const [place, wide] = [`${layer}.${one}`, (w - 66) / kinds.length];
+      const has = { "journey-now": one === kind, "journey-scaled": factorOf(place) !== 1 };
+      const adds = facts.lengths[place].adds[positionOf(state, place)];
+      const says = `, adds to ${tokenOf(state, place)} a vector of length`;
+      const box = [x + 62 + i * wide, at.tabs, wide - 2, 26];
+      putPart(place, box, "journey-tab", `${SHORT[one]} `, adds, factorOf(place), says, has);
+    });
+    const wide = headWidth(state, at);
+    range(kind === "ff" ? 0 : facts.config.heads).forEach((m) => {
+      const part = `${sub}.head.${m}`;
+      const factor = factorOf(part) * factorOf(sub); // it goes with its sub-layer
+      const scaled = factorOf(part) !== 1 || factorOf(sub) !== 1;
+      const has = { "journey-now": m === head, "journey-scaled": scaled };
+      const box = [at.wide ? x + 28 + m * wide : m * wide + 2, at.heads, wide - 4, 24];
+      const length = facts.heads[sub][m][positionOf(state, sub)];
+      putPart(
+        part,
+        box,
+        "journey-head",
+        wide > 90 ? `head ${m} ` : `${m}: `,
+        length,
+        factor,
+        ", length",
+        has,
+      );
+    });
+    if (!at.wide) return;
+    const y = side === "decoder" ? at.read(step) : at.source(source);
+    const plus = [plusOf(at) - 12, y - 12, 24, 24];
+    const ff = [x + w - 31, y - 13, 27, 26];
+    const added = `+: what is added to the stream of ${tokenOf(state, layer)}`;
+    const name = `journey-ff journey-${side}`;
+    put(`plus:${layer}`, plus, `${name} journey-plus`, added, "+", {
+      act: () => open(layer),
+      lit: "add",
+    });
+    const act = () => open(`${layer}.ff`);
+    put(`unit:${layer}`, ff, name, "FF: feed-forward", "FF", { act, lit: "think" });
   }
 
   return { node, inside, show };

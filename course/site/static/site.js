@@ -50,7 +50,8 @@ for (const node of every(".course-view")) {
       node.querySelector("button").focus({ preventScroll: true }); // who is led here, asks
     });
   if (node === journey)
-    for (const trait of ["step", "place", "walk"]) shown.on(`change:${trait}`, () => remember(shown));
+    for (const trait of ["step", "place", "walk"])
+      shown.on(`change:${trait}`, () => remember(shown));
 }
 
 /** Write what is shown into the address, so that it can be linked to. */

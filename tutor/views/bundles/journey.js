@@ -202,10 +202,6 @@ var tutorView = (() => {
       tag("path.journey-bars", { d: path })
     );
   }
-  var longestOf = (state) => Object.entries(state.facts.lengths).reduce((most, [place, of]) => {
-    const at = positionOf(state, place);
-    return Math.max(most, of.before[at], of.adds[at], of.after[at]);
-  }, 1e-9);
   var reach = (numbers) => numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   var makeMeter = (share, name = "") => tag(`span.journey-meter.${name}`, { style: `--share: ${share.toFixed(4)}` });
   function rowOf({ shape, data }, m, r) {
@@ -261,7 +257,7 @@ var tutorView = (() => {
       const { facts, untouched, own, alive } = state;
       const same = facts.written.length ? "the same choice of tokens and " : "";
       if (!Object.keys(facts.scales).length) {
-        const how = alive ? " To switch a part off, open its layer and press “on” beside it." : "";
+        const how = alive ? " To switch a part off, open it." : "";
         if (!facts.written.length) return [`Nothing is switched off.${how}`];
         if (own) return ["The model's own choice: ", tag("i", own.translation)];
         return ["Not all of its tokens are the model's own choice."];
@@ -432,7 +428,7 @@ var tutorView = (() => {
     mark(node, { "journey-placed": at });
     if (at) {
       node.style.setProperty("--columns", at.columns.map((w) => `${w}px`).join(" "));
-      mark(node, { "journey-short": at.columns.length < 6 });
+      mark(node, { "journey-full": at.columns.length === 6 });
     }
     return node;
   }
@@ -550,122 +546,6 @@ var tutorView = (() => {
       )
     );
   }
-
-  // tutor/views/journey_layer.js
-  function drawLayer(state, place, act) {
-    const { side, layer, kind: chosen } = parsePlace(place);
-    const { facts } = state;
-    const at = positionOf(state, place);
-    const subs = kindsOf(side).map((kind) => `${side}.${layer}.${kind}`);
-    const widest = longestOf(state);
-    const strongest = Math.max(...subs.flatMap((s) => (facts.heads[s] ?? []).map((h) => h[at])), 0);
-    const scale = { at, widest, strongest };
-    const columns = subs.map((sub) => drawSubLayer(state, sub, chosen, scale, act));
-    const { before, adds } = facts.lengths[subs[0]];
-    const numbers = [before[at], adds[at], before[at] + adds[at]].map(two);
-    return tag(
-      "div",
-      tag(`div.journey-columns.journey-${side}`, { style: `--columns: ${subs.length}` }, ...columns),
-      tag(
-        "p.journey-key",
-        `Numbers are lengths of vectors. Vectors add, lengths do not: ${numbers[0]} and ${numbers[1]} need not make ${numbers[2]}.`
-      )
-    );
-  }
-  function drawSubLayer(state, sub, chosen, { at, widest, strongest }, act) {
-    const { facts } = state;
-    const { kind } = parsePlace(sub);
-    const { before, adds, after } = facts.lengths[sub];
-    const factor = facts.scales[sub] ?? 1;
-    const open = (place) => () => act.open(place);
-    const title = makeStop(
-      `panel:${sub}`,
-      `${SUB_LAYERS[kind]}: open`,
-      open(sub),
-      { class: "journey-sub" },
-      tag("b", SUB_LAYERS[kind]),
-      tag("span.journey-number", factor === 0 ? "off" : `adds ${two(adds[at])}`)
-    );
-    const heads = (facts.heads[sub] ?? []).map((lengths2, m) => {
-      const head = `${sub}.head.${m}`;
-      const own = facts.scales[head] ?? 1;
-      const length = lengths2[at];
-      const stop = makeStop(
-        `panel:${head}`,
-        `head ${m}: length ${two(length)}${sayFactor(own)}. Open`,
-        open(head),
-        { class: "journey-row" },
-        tag("span", `head ${m}`),
-        makeMeter(strongest ? length / strongest : 0),
-        tag("span.journey-number", own === 0 || factor === 0 ? "off" : two(length))
-      );
-      const line = tag("div.journey-line", stop, makeSwitch(head, state, act));
-      mark(line, { "journey-off": own === 0 });
-      return line;
-    });
-    const more = chosen === "ff" ? ", drawn below" : ": open to see them";
-    if (kind === "ff") heads.push(tag("p", `${facts.config.d_ff} units in the middle${more}`));
-    const box = tag(
-      `div.journey-box.journey-is-${kind}`,
-      title,
-      makeSwitch(sub, state, act),
-      ...heads
-    );
-    mark(box, {
-      "journey-off": factor === 0,
-      "journey-scaled": factor !== 1,
-      "journey-open": chosen === kind
-    });
-    const lengths = { before: before[at], adds: adds[at], after: after[at] };
-    const band = drawBand(lengths, widest, facts.config.norm_first, factor === 0);
-    return tag(`div.journey-column.journey-is-${kind}`, band, box);
-  }
-  function drawBand({ before, adds, after }, widest, normFirst, off) {
-    const thick = (x) => Math.max(1, x / widest * 44);
-    const [y, a, b, w] = [28, thick(before) / 2, thick(after) / 2, thick(adds)];
-    const stream = `M0 ${y - a}H200C230 ${y - a} 230 ${y - b} 260 ${y - b}H300V${y + b}H260C230 ${y + b} 230 ${y + a} 200 ${y + a}H0Z`;
-    const turn = w / 2 + 4;
-    const flow2 = `M24 84V${y + turn}A${turn} ${turn} 0 0 1 ${24 + turn} ${y}H64`;
-    const out = `M24 ${y + a}V84`;
-    return tag(
-      "div.journey-band",
-      tag(
-        "p",
-        tag("span", `stream ${two(before)}`),
-        tag("span", `${normFirst ? "" : "norm "}${two(after)}`)
-      ),
-      tag(
-        "svg",
-        { viewBox: "0 0 300 84", preserveAspectRatio: "none", "aria-hidden": "true" },
-        tag("path.journey-stream", { d: stream }),
-        tag("path.journey-read", { d: out })
-      ),
-      // A drawing of its own: it keeps its thickness where the stream is stretched.
-      tag(
-        "svg.journey-inflow",
-        { viewBox: "0 0 64 84", "aria-hidden": "true" },
-        ...off ? [] : [tag("path.journey-flow", { d: flow2, "stroke-width": w })]
-      ),
-      tag("span.journey-reads", normFirst ? "LayerNorm ↓" : "reads ↓"),
-      tag("span.journey-plus", normFirst ? "+" : "+ LayerNorm")
-    );
-  }
-  function makeSwitch(place, state, act) {
-    const { scales } = state.facts;
-    const through = isOffWith(scales, parsePlace(place));
-    const factor = through ? 0 : scales[place] ?? 1;
-    const says = factor === 1 ? "on" : factor === 0 ? "off" : `× ${write(factor)}`;
-    const why = through ? "off with its sub-layer" : state.alive ? "" : SAVED;
-    const does = why || `switch ${factor === 0 ? "on" : "off"}`;
-    const attributes = { title: why || "switch off or on", disabled: Boolean(why) };
-    return makeStop(
-      `switch:${place}`,
-      `${namePlace(place)} is ${says}: ${does}`,
-      () => act.scale(place, factor === 0 ? 1 : 0),
-      { class: "journey-switch", "aria-pressed": factor === 0, ...attributes },
-      says
-    );
-  }
   async function drawHidden(state, sub) {
     const at = positionOf(state, sub);
     const { shape, data } = await state.numbers(`${sub}.hidden`);
@@ -680,36 +560,6 @@ var tutorView = (() => {
       ),
       makeStrip(row, row[best], 48, true)
     );
-  }
-  function drawLengths(state) {
-    const { facts } = state;
-    const most = longestOf(state);
-    const line = (side) => {
-      const at = positionOf(state, side);
-      const lengths = [facts.lengths[`${side}.0.self`].before[at]];
-      for (let l = 0; l < facts.config.layers; l++)
-        for (const kind of kindsOf(side))
-          lengths.push(facts.lengths[`${side}.${l}.${kind}`].after[at]);
-      let [up, down] = ["", ""];
-      lengths.forEach((x, i) => {
-        const [left, half] = [i / (lengths.length - 1) * 300, x / most * 24];
-        up += `${i ? "L" : "M"}${left.toFixed(1)} ${(26 - half).toFixed(1)}`;
-        down = `L${left.toFixed(1)} ${(26 + half).toFixed(1)}${down}`;
-      });
-      return tag(
-        `div.journey-growth.journey-${side}`,
-        tag("span.journey-token", tokenOf(state, side)),
-        tag("span.journey-number", two(lengths[0])),
-        tag(
-          "svg",
-          { viewBox: "0 0 300 52", preserveAspectRatio: "none", "aria-hidden": "true" },
-          tag("path.journey-stream", { d: `${up}${down}Z` })
-        ),
-        tag("span.journey-number", two(lengths.at(-1)))
-      );
-    };
-    const says = "The residual stream through the layers: its thickness is the length of the vector, on one scale for all.";
-    return tag("div", tag("p.journey-key", says), line("encoder"), line("decoder"));
   }
 
   // tutor/views/journey_next.js
@@ -914,16 +764,18 @@ var tutorView = (() => {
     const left = Math.max(290, room - others) - 26 - beside - fixed.reduce((a, b) => a + b + 4, 8);
     const strips = left / 3 > 62 ? 3 : 2;
     const strip = left / strips;
+    const bottom = read + pitch * rows + 26;
     const columns = [strip, ...strips === 3 ? [strip] : [], ...fixed, strip];
     return {
       ...{ width, wide: wide2, pitch, first, gap, shown, bands, names, memory, columns, end: x },
       source: (s) => TOP + pitch * (s + 0.5),
       read: (t) => read + pitch * (Math.max(0, t - first + (first ? 1 : 0)) + 0.5),
-      height: read + pitch * rows + 26,
+      bottom,
       tall: read + pitch * rows > 1e3,
       // it scrolls
       query: gap + 20,
-      heads: gap + 50,
+      tabs: wide2 ? 20 : bottom + 2,
+      heads: wide2 ? gap + 50 : bottom + 32,
       keys: readKeys ? read : TOP
     };
   }
@@ -931,11 +783,11 @@ var tutorView = (() => {
     const k = (to - x) * clamp(Math.abs(down - y) / 240, 0.55, 0.95);
     return `M${x} ${y}C${x + k} ${y} ${to - k} ${down} ${to} ${down}`;
   };
-  var flow = (d, share, name, at, hue) => tag(`path.journey-share.journey-of-${hue}`, {
+  var flow = (d, share, name, at, hue) => tag(`path.journey-share.journey-${hue}`, {
     ...{ d, "data-line": name, "data-at": at, "stroke-width": (share * FULL).toFixed(2) },
     opacity: share < FAINT ? 0.3 : 0.55
   });
-  var rail = (d, at, hue, width = 3, opacity = 0.35) => tag(`path.journey-rail.journey-of-${hue}`, { d, "data-at": at, "stroke-width": width, opacity });
+  var rail = (d, at, hue, width = 3, opacity = 0.35) => tag(`path.journey-rail.journey-${hue}`, { d, "data-at": at, "stroke-width": width, opacity });
   function drawLines(state, at, weights, ends) {
     const { facts, step, head } = state;
     const { bands, source, read, end, names, first } = at;
@@ -949,7 +801,7 @@ var tutorView = (() => {
     facts.source.forEach((_, s) => {
       const y = source(s);
       lines.push(
-        tag("path.journey-arrow.journey-of-encoder", {
+        tag("path.journey-arrow.journey-encoder", {
           d: `M${into - 9} ${y - 4}L${into} ${y}L${into - 9} ${y + 4}Z`,
           "data-at": "read"
         })
@@ -988,7 +840,7 @@ var tutorView = (() => {
       if (side === "decoder" && !open) {
         const x0 = x + w * (w > 34 ? 0.55 : 0.8);
         const plus = `M${x0 - 6} ${now}a6 6 0 1 0 12 0a6 6 0 1 0 -12 0M${x0 - 3} ${now}h6M${x0} ${now - 3}v6`;
-        lines.push(tag("path.journey-sign.journey-of-decoder", { d: plus, "data-at": "again" }));
+        lines.push(tag("path.journey-sign.journey-decoder", { d: plus, "data-at": "again" }));
       }
     }
     if (at.wide) lines.push(...drawOpened(state, at, weights));
@@ -997,14 +849,14 @@ var tutorView = (() => {
     lines.push(...drawLoop(state, at, ends));
     return lines;
   }
-  function drawLoop({ facts, step }, { read, height, width, end, names, tall }, ends) {
+  function drawLoop({ facts, step }, { read, bottom, width, end, names, tall }, ends) {
     if (step + 1 >= facts.read.length) return [];
     const written = !tall && ends.find(({ id }) => id === facts.target_ids[step]);
     const from = written ? `M${written.right} ${written.y}H${written.right + 8}` : `M${end} ${read(step)}H${width - 2}`;
     const [x, y] = [names / 2, read(step + 1) + 13];
     return [
-      tag("path.journey-loop", { d: `${from}V${height - 8}H${x}V${y + 6}`, "data-at": "write" }),
-      tag("path.journey-arrow.journey-of-decoder", {
+      tag("path.journey-loop", { d: `${from}V${bottom - 8}H${x}V${y + 6}`, "data-at": "write" }),
+      tag("path.journey-arrow.journey-decoder", {
         d: `M${x - 5} ${y + 9}L${x} ${y}L${x + 5} ${y + 9}Z`,
         "data-at": "write"
       })
@@ -1013,8 +865,8 @@ var tutorView = (() => {
   function drawOpened(state, at, weights) {
     const { facts, head } = state;
     const { shown, bands, source, read, query, columns, gap, heads } = at;
-    const { side, layer, kind, sub } = parsePlace(shown);
-    const { x } = bands[`${side}.${layer}`];
+    const { side, kind, sub } = parsePlace(shown);
+    const { x } = bands[layerOf(shown)];
     const row = side === "encoder" ? source(state.source) : read(state.step);
     const [rails, plus] = [x + 14, plusOf(at)];
     if (kind === "ff") {
@@ -1059,14 +911,13 @@ var tutorView = (() => {
     }
     return lines;
   }
-  var headWidth = (state, at) => {
-    const { side, layer } = parsePlace(at.shown);
-    return (at.bands[`${side}.${layer}`].w - 26 - 50) / state.facts.config.heads;
+  var layerOf = (place) => place.split(".", 2).join(".");
+  var headWidth = ({ facts }, { shown, bands, wide: wide2, width }) => {
+    return (wide2 ? bands[layerOf(shown)].w - 76 : width - 4) / facts.config.heads;
   };
   var plusOf = ({ shown, bands }) => {
-    const { side, layer, kind } = parsePlace(shown);
-    const { x, w } = bands[`${side}.${layer}`];
-    return x + w - (kind === "cross" ? 50 : 46);
+    const { x, w } = bands[layerOf(shown)];
+    return x + w - (parsePlace(shown).kind === "cross" ? 50 : 46);
   };
   function makeRiver(state, { open, chooseSource, goTo, ends }) {
     const lines = tag("svg.journey-lines", { "aria-hidden": "true" });
@@ -1082,185 +933,145 @@ var tutorView = (() => {
     const stops = /* @__PURE__ */ new Map();
     function show(weights = /* @__PURE__ */ new Map()) {
       const at = layOut(state, Math.max(300, node.clientWidth));
-      const { facts, step, place, head } = state;
       const drawn = /* @__PURE__ */ new Set();
-      const put = (key, [x2, y, w2, h], name, says, text2, act = null) => {
-        const how = { class: name };
-        const made = () => act ? makeStop(key, says, act, how) : tag("span", { title: says });
-        const stop = stops.get(key) ?? made();
+      function put(key, [x2, y, w2, h], name, says, text, { act = null, lit = null, has = {} } = {}) {
+        const stop = stops.get(key) ?? (act ? makeStop(key, says, act, {}) : tag("span"));
         stops.set(key, stop);
         drawn.add(key);
-        stop.className = `${act ? "journey-stop " : "journey-text "}${name}`;
+        stop.className = `journey-${act ? "stop" : "text"} ${name}`;
+        mark(stop, has);
         if (act) stop.ariaLabel = says;
-        Object.assign(stop.style, {
-          left: `${x2}px`,
-          top: `${y}px`,
-          width: `${w2}px`,
-          height: `${h}px`
-        });
-        if (Array.isArray(text2)) stop.replaceChildren(...text2);
-        else if (stop.textContent !== text2) stop.textContent = text2;
+        stop.title = says;
+        if (lit) stop.dataset.at = lit;
+        stop.style.cssText = `left: ${x2}px; top: ${y}px; width: ${w2}px; height: ${h}px`;
+        if (Array.isArray(text)) stop.replaceChildren(...text);
+        else if (stop.textContent !== text) stop.textContent = text;
         if (!stop.isConnected) area.append(stop);
         return stop;
-      };
-      const text = (key, box, name, words, title = "") => put(key, box, name, title, words);
-      for (const [name, side] of [
-        ["Encoder", "encoder"],
-        ["Decoder", "decoder"]
-      ]) {
-        const { x: x2 } = at.bands[`${side}.0`];
-        text(`side:${side}`, [x2, 0, 90, 18], `journey-side journey-${side}`, name);
       }
-      if (at.wide)
-        text("memory", [at.bands["decoder.0"].x - 76, at.gap, 74, 18], "journey-memory", "memory →");
-      for (const [layer, { x: x2, w: w2, open: wide2 }] of Object.entries(at.bands)) {
-        const { side, layer: l } = parsePlace(layer);
-        const now = at.shown.startsWith(`${layer}.`);
-        const ground = text(
-          `band:${layer}`,
-          [x2 + 1, 18, w2 - 2, at.height - 44],
-          `journey-band-of journey-${side}`,
-          ""
-        );
-        mark(ground, { "journey-open": now });
-        const says = `${side} layer ${l}: open`;
-        const title = wide2 || w2 > 50 ? `layer ${l}` : l;
-        const box = wide2 ? [x2 + 4, 20, 56, 26] : [x2 + 1, 18, w2 - 2, at.height - 44];
-        const how = `journey-layer journey-${side}${wide2 ? " journey-open" : ""}`;
-        put(layer, box, how, says, title, () => open(layer));
-        const y = side === "decoder" ? at.read(step) : at.source(state.source);
-        if (!wide2 && w2 > 34 && side === "decoder")
-          text(
-            `ff:${layer}`,
-            [x2 + w2 - 20, y - 9, 18, 18],
-            "journey-ff",
-            "FF",
-            "feed-forward"
-          ).dataset.at = "think";
-        if (!wide2) continue;
-        const kinds = kindsOf(side);
-        const tab = (w2 - 66) / kinds.length;
-        kinds.forEach((kind2, i) => {
-          const sub2 = `${layer}.${kind2}`;
-          const [adds, factor] = [
-            facts.lengths[sub2].adds[positionOf(state, sub2)],
-            facts.scales[sub2] ?? 1
-          ];
-          const number = factor === 0 ? "off" : adds.toFixed(adds < 100 ? 1 : 0);
-          const stop = put(
-            sub2,
-            [x2 + 62 + i * tab, 20, tab - 2, 26],
-            "journey-tab",
-            `${SHORT[kind2]} ${number}: ${namePlace(sub2)} adds a vector of length ${two(adds)} to ${tokenOf(state, sub2)}${sayFactor(factor)}`,
-            [`${SHORT[kind2]} `, tag("span.journey-number", number)],
-            () => open(sub2)
-          );
-          mark(stop, {
-            "journey-now": `${at.shown}.`.startsWith(`${sub2}.`),
-            "journey-scaled": factor !== 1,
-            "journey-off": factor === 0
-          });
-        });
-        const { sub, kind } = parsePlace(at.shown);
-        const plus = plusOf(at);
-        put(
-          "on:plus",
-          [plus - 12, y - 12, 24, 24],
-          `journey-plus-sign journey-${side}`,
-          `+: what is added to the stream of ${tokenOf(state, layer)}`,
-          "+",
-          () => open(parsePlace(shownPlace(state)).sub.replace(/\.\w+$/, ""))
-        ).dataset.at = "add";
-        put(
-          "on:ff",
-          [x2 + w2 - 31, y - 13, 27, 26],
-          `journey-ff journey-${side}`,
-          "FF: feed-forward, open",
-          "FF",
-          () => open(`${parsePlace(shownPlace(state)).sub.replace(/\.\w+$/, "")}.ff`)
-        ).dataset.at = "think";
-        const wider = headWidth(state, at);
-        range(kind === "ff" ? 0 : facts.config.heads).forEach((m) => {
-          const part = `${sub}.head.${m}`;
-          const length = facts.heads[sub][m][positionOf(state, sub)];
-          const [own, factor] = [facts.scales[part] ?? 1, facts.scales[sub] ?? 1];
-          const says2 = own * factor === 0 ? "off" : length.toFixed(wider > 76 && length < 100 ? 1 : 0);
-          const name = wider > 76 ? `head ${m} ` : `${m}: `;
-          const stop = put(
-            part,
-            [x2 + 28 + m * wider, at.heads, wider - 4, 24],
-            `journey-head journey-is-${kind} journey-${side}`,
-            `${name}${says2}: ${namePlace(part)}, length ${two(length)}${sayFactor(own * factor)}`,
-            [name, tag("span.journey-number", says2)],
-            () => open(part)
-          );
-          stop.dataset.at = "add";
-          mark(stop, {
-            "journey-off": own * factor === 0,
-            "journey-scaled": own !== 1 || factor !== 1,
-            "journey-now": m === head
-          });
-        });
+      putBands(put, at);
+      putParts(put, at);
+      putTokens(put, at);
+      for (const [key, stop] of stops) {
+        if (drawn.has(key)) continue;
+        stop.remove();
+        stops.delete(key);
       }
-      facts.source.forEach((token, s) => {
-        const chip = put(
-          `source:${s}`,
-          [0, at.source(s) - 12, at.names, 24],
-          "journey-source",
-          `source token ${s + 1}: ${token}`,
-          token,
-          () => chooseSource(s)
-        );
-        chip.title = token;
-        chip.onfocus = () => chooseSource(s);
-        mark(chip, { "journey-now": s === state.source });
-        chip.setAttribute("aria-pressed", s === state.source);
-        chip.dataset.at = "read";
-      });
-      facts.read.forEach((token, t) => {
-        const hidden = at.keys !== TOP && t > step + 1;
-        if (t > step + 1 && !hidden) return;
-        const box = [0, at.read(t) - 12, at.names, 24];
-        if (t < at.first) {
-          if (t === 0)
-            text(
-              "read:…",
-              box,
-              "journey-read-token",
-              `… ${at.first}`,
-              `${at.first} tokens before these`
-            );
-          return;
-        }
-        const chip = put(
-          `read:${t}`,
-          box,
-          "journey-read-token",
-          `${token}: read as token ${t + 1}`,
-          token,
-          () => goTo(t)
-        );
-        chip.title = token;
-        mark(chip, { "journey-now": t === step, "journey-later": t > step });
-        chip.dataset.at = t === step + 1 ? "write" : t === step ? "ask" : "again";
-      });
-      for (const [key, stop] of stops)
-        if (!drawn.has(key)) {
-          stop.remove();
-          stops.delete(key);
-        }
-      area.style.height = `${at.height}px`;
-      area.style.width = `${at.end}px`;
+      area.style.cssText = `width: ${at.end}px; height: ${at.bottom + (at.wide ? 0 : 62)}px`;
       mark(node, { "journey-scrolls": at.tall });
       lines.setAttribute("width", at.width);
-      lines.setAttribute("height", at.height);
+      lines.setAttribute("height", at.bottom);
       lines.replaceChildren(...drawLines(state, at, weights, at.wide ? ends(area) : []));
-      const { x, w } = at.bands[at.shown.split(".").slice(0, 2).join(".")];
-      Object.assign(inside.style, { left: `${x}px`, width: `${w}px` });
-      mark(inside, { "journey-none": !at.wide });
-      mark(node, { "journey-folded": !at.wide });
-      if (place !== void 0) refresh();
+      const { x, w } = at.bands[layerOf(at.shown)];
+      inside.style.cssText = `left: ${x}px; width: ${w}px`;
+      refresh();
       return at;
+    }
+    function putBands(put, at) {
+      for (const side of ["encoder", "decoder"]) {
+        const name = side === "encoder" ? "Encoder" : "Decoder";
+        put(side, [at.bands[`${side}.0`].x, 0, 76, 18], `journey-side journey-${side}`, "", name);
+      }
+      const before = at.bands["decoder.0"].x - 86;
+      const made = "what the encoder made of the source";
+      if (at.wide)
+        put("memory", [before, at.gap, 86, 18], "journey-side journey-encoder", made, "memory →");
+      for (const [layer, { x, w, open: wide2 }] of Object.entries(at.bands)) {
+        const { side, layer: l } = parsePlace(layer);
+        const all2 = [x + 1, 18, w - 2, at.bottom - 44];
+        const has = { "journey-open": layerOf(at.shown) === layer };
+        put(`band:${layer}`, all2, `journey-band journey-${side}`, "", "", { has });
+        const title = wide2 || w > 50 ? `layer ${l}` : l;
+        const box = wide2 ? [x + 4, 20, 56, 26] : all2;
+        const how = { act: () => open(layer), has: { "journey-open": wide2 } };
+        put(layer, box, `journey-layer journey-${side}`, `${side} layer ${l}: open`, title, how);
+        if (wide2 || w < 35 || side === "encoder") continue;
+        const sign = [x + w - 20, at.read(state.step) - 9, 18, 18];
+        put(`ff:${layer}`, sign, `journey-ff journey-${side}`, "feed-forward", "FF", {
+          lit: "think"
+        });
+      }
+    }
+    function putTokens(put, at) {
+      const { facts, step } = state;
+      const place = (y) => [0, y - 12, at.names, 24];
+      facts.source.forEach((token, s) => {
+        const act = () => chooseSource(s);
+        const how = { act, lit: "read", has: { "journey-now": s === state.source } };
+        const says = `source token ${s + 1}: ${token}`;
+        const name2 = "journey-chip journey-encoder";
+        const chip = put(`source:${s}`, place(at.source(s)), name2, says, token, how);
+        chip.onfocus = act;
+        chip.setAttribute("aria-pressed", s === state.source);
+      });
+      const name = "journey-chip journey-decoder";
+      facts.read.forEach((token, t) => {
+        if (t < at.first || t > step + 1 && at.keys === TOP) return;
+        const lit = t === step + 1 ? "write" : t === step ? "ask" : "again";
+        const has = { "journey-now": t === step, "journey-later": t > step };
+        const says = `${token}: read as token ${t + 1}`;
+        put(`read:${t}`, place(at.read(t)), name, says, token, { act: () => goTo(t), lit, has });
+      });
+      const earlier = `${at.first} tokens before these`;
+      if (at.first) put("earlier", place(at.read(0)), name, earlier, `… ${at.first}`);
+    }
+    function putParts(put, at) {
+      const { facts, step, source, head } = state;
+      const { side, sub, kind } = parsePlace(at.shown);
+      const layer = layerOf(at.shown);
+      const { x, w } = at.wide ? at.bands[layer] : { x: -60, w: at.width + 56 };
+      const factorOf = (place) => facts.scales[place] ?? 1;
+      const putPart = (place, box, name2, words, length, factor, says, how) => {
+        const number = factor === 0 ? "off" : length.toFixed(length < 100 && box[2] > 58 ? 1 : 0);
+        const label = `${words}${number}: ${namePlace(place)}${says} ${two(length)}${sayFactor(factor)}`;
+        const text = [words, tag("span.journey-number", number)];
+        const has = { ...how, "journey-off": factor === 0 };
+        put(place, box, name2, label, text, {
+          act: () => open(place),
+          has,
+          lit: name2 === "journey-tab" ? null : "add"
+        });
+      };
+      const kinds = kindsOf(side);
+      kinds.forEach((one, i) => {
+        const [place, wide3] = [`${layer}.${one}`, (w - 66) / kinds.length];
+        const has = { "journey-now": one === kind, "journey-scaled": factorOf(place) !== 1 };
+        const adds = facts.lengths[place].adds[positionOf(state, place)];
+        const says = `, adds to ${tokenOf(state, place)} a vector of length`;
+        const box = [x + 62 + i * wide3, at.tabs, wide3 - 2, 26];
+        putPart(place, box, "journey-tab", `${SHORT[one]} `, adds, factorOf(place), says, has);
+      });
+      const wide2 = headWidth(state, at);
+      range(kind === "ff" ? 0 : facts.config.heads).forEach((m) => {
+        const part = `${sub}.head.${m}`;
+        const factor = factorOf(part) * factorOf(sub);
+        const scaled = factorOf(part) !== 1 || factorOf(sub) !== 1;
+        const has = { "journey-now": m === head, "journey-scaled": scaled };
+        const box = [at.wide ? x + 28 + m * wide2 : m * wide2 + 2, at.heads, wide2 - 4, 24];
+        const length = facts.heads[sub][m][positionOf(state, sub)];
+        putPart(
+          part,
+          box,
+          "journey-head",
+          wide2 > 90 ? `head ${m} ` : `${m}: `,
+          length,
+          factor,
+          ", length",
+          has
+        );
+      });
+      if (!at.wide) return;
+      const y = side === "decoder" ? at.read(step) : at.source(source);
+      const plus = [plusOf(at) - 12, y - 12, 24, 24];
+      const ff = [x + w - 31, y - 13, 27, 26];
+      const added = `+: what is added to the stream of ${tokenOf(state, layer)}`;
+      const name = `journey-ff journey-${side}`;
+      put(`plus:${layer}`, plus, `${name} journey-plus`, added, "+", {
+        act: () => open(layer),
+        lit: "add"
+      });
+      const act = () => open(`${layer}.ff`);
+      put(`unit:${layer}`, ff, name, "FF: feed-forward", "FF", { act, lit: "think" });
     }
     return { node, inside, show };
   }
@@ -1462,14 +1273,14 @@ var tutorView = (() => {
     return `The encoder reads the source; its ${layers} ${layers === 1 ? "layer adds" : "layers add"} to the vector of ${facts.source[s]}. The decoder reads ${facts.read[step]} and looks at the memory in each layer. The ${step === 0 ? "first" : "next"} token is ${facts.target[step]}. Open any layer.`;
   }
   function tellLayer(state, place) {
-    const { lengths, scales } = state.facts;
-    const { side, layer } = parsePlace(place);
-    const added = kindsOf(side).map((kind) => {
-      const { adds } = lengths[`${side}.${layer}.${kind}`];
-      return two(adds[positionOf(state, place)]);
+    const { lengths } = state.facts;
+    const { side, layer, kind } = parsePlace(place);
+    const at = positionOf(state, place);
+    const told = kindsOf(side).filter((one) => one === (kind ?? one)).map((one) => {
+      const { before, adds, after } = lengths[`${side}.${layer}.${one}`];
+      return `${SUB_LAYERS[one]} adds ${two(adds[at])} to ${two(before[at])}, which makes ${two(after[at])}`;
     });
-    const off = Object.keys(scales).filter((part) => part.startsWith(`${side}.${layer}.`) && scales[part] === 0).map((part) => namePlace(part).split(", ").slice(1).join(", "));
-    return `${side === "encoder" ? "Encoder" : "Decoder"} layer ${layer} adds vectors of length ${added.slice(0, -1).join(", ")} and ${added.at(-1)} to the vector of ${tokenOf(state, place)}.${off.length ? ` Off: ${off.join("; ")}.` : ""}`;
+    return `Lengths of vectors, at ${tokenOf(state, place)}: ${told.join("; ")}. Vectors add, lengths do not.`;
   }
   function tellHead({ scales }, one, number) {
     const best = one.A.indexOf(Math.max(...one.A));
@@ -1937,13 +1748,13 @@ var tutorView = (() => {
         one = found;
         const at = showRiver();
         const inside = found ? drawHead(found, act, at.wide ? at : null) : hidden;
-        const under = number ? drawNumber(one, number, act) : !place ? drawLengths(state) : head === null ? drawLayer(state, place, act) : "";
-        const words = !place && !number ? tellWhole(state) : head === null && !number ? tellLayer(state, place) : tellHead(facts, one, number);
-        story.textContent = words;
+        if (number || head !== null) story.textContent = tellHead(facts, one, number);
+        else story.textContent = place ? tellLayer(state, place) : tellWhole(state);
         const old = focused();
         const scrolled = content.querySelector(".journey-keys")?.scrollTop ?? 0;
         river.inside.replaceChildren(...at.wide ? [inside] : []);
-        panel.replaceChildren(...at.wide ? [] : [inside], under);
+        const under = number ? [drawNumber(one, number, act)] : [];
+        panel.replaceChildren(...at.wide ? [] : [inside], ...under);
         if (hidden) hidden.style.top = `${at.heads - 44}px`;
         const keys = content.querySelector(".journey-keys");
         if (keys) keys.scrollTop = scrolled;
