@@ -27,8 +27,8 @@ class JourneyView(View):
     is looked at, "" (the whole model), a layer ("encoder.0"), a sub-layer ("decoder.2.cross") or a
     head of it ("decoder.2.cross.head.3"). bars: show the bars of the next token alone.
 
-    The attributes `text`, `written`, `scales`, `step` and `place` follow the reader's choice;
-    `numbers(name)` are those of the run that is shown, and `begin` starts another.
+    The attributes `text`, `written`, `scales`, `step`, `place` and `walk` follow what the reader
+    does; `numbers(name)` are those of the run that is shown, and `begin` starts another.
     Raises ValueError, in one sentence, for what the model cannot run.
     """
 

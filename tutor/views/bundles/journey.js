@@ -742,8 +742,8 @@ var tutorView = (() => {
     const room = width - names - 6 - memory - fan;
     const fold = Math.max(24, Math.floor(room / (2 * layers)));
     const closed = {
-      encoder: clamp(room * 0.05, 25, 56),
-      decoder: clamp(room * (compact ? 0.06 : 0.08), 25, 88)
+      encoder: clamp(room * 0.05, 24, 56),
+      decoder: clamp(room * (compact ? 0.055 : 0.08), 24, 88)
     };
     const others = (closed.encoder + closed.decoder) * layers - closed[side];
     const bands = {};
