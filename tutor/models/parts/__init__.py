@@ -28,7 +28,8 @@ CHANGES = {
         for word in WORDS
         for place in PLACES
         if (word, place) != (6, 4)  # that is the whole one
-    },
+    }
+    | {"3.43, 2.29": dict(word=3.43, place=2.29)},  # 3 to 2, and the sum as long as of 1 and 4
     "depth": {
         "post-norm": dict(layers=6),
         "post-norm, warm-up": dict(layers=6, warm_up=200),
