@@ -361,13 +361,13 @@ def test_pytorch_and_back(norm_first):
     assert on_device(same(wrapped, torch.zeros(1)))
 
 
-@pytest.mark.parametrize("exchange", ["model folder", "onnx", "huggingface"])
+@pytest.mark.parametrize("exchange", ["model folder", "onnx", "onnx of language", "huggingface"])
 def test_files(exchange, tokenizer, tmp_path, monkeypatch):
     def run_graph(graph, inputs, outputs):
         found = graph.eval()(*(example for example, _ in inputs.values()))
         return b"".join(X.detach().numpy().tobytes() for X in found)
 
-    if exchange == "onnx":
+    if "onnx" in exchange:
         pytest.importorskip("onnxscript")
         # The exporter, which takes long, is `test_export.py`'s; here is what it is given.
         monkeypatch.setattr(onnx, "to_onnx", run_graph)
@@ -380,13 +380,16 @@ def test_files(exchange, tokenizer, tmp_path, monkeypatch):
             Translator.load(folder)
         elif exchange == "onnx":
             onnx.export(translator, folder)
+        elif exchange == "onnx of language":
+            onnx.export_language_model(model, tokenizer, folder)
         else:
             huggingface.export(translator, folder)
             huggingface.load(folder)
         names = sorted(path.name for path in folder.iterdir() if path.suffix != ".md")
         return [(name, (folder / name).read_bytes()) for name in names]
 
-    same(write, make(norm_first=True))
+    language = LanguageModel(LanguageModelConfig(300, d_model=16, window=2, num_kv_heads=2))
+    same(write, language if "language" in exchange else make(norm_first=True))
 
 
 def test_llama():

@@ -11,20 +11,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tokenizers
 import torch
 from onnxruntime import InferenceSession
+from test_command_line import run_here
 
 from tutor import Transformer, TransformerConfig, Translator, load_pretrained
 from tutor.exchange.onnx import (
     ENCODER_FILE,
+    LANGUAGE_FILES,
     ONNX_FILES,
     SETTINGS_FILE,
     STEP_FILE,
     TOKENIZER_FILE,
     export,
+    export_language_model,
 )
+from tutor.language_model import LanguageModel, LanguageModelConfig
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import BOS, EOS, Tokenizer
+from tutor.training.checkpoint import save_language_model
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLE = ROOT / "examples" / "translate_with_onnx.py"
@@ -246,3 +252,132 @@ def test_a_full_disk_leaves_the_last_export(toy, tmp_path, monkeypatch):
         export(toy[0], tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == [STEP_FILE]
     assert (tmp_path / STEP_FILE).read_text() == "an older export"
+
+
+YARN = dict(
+    rope_type="yarn", factor=4.0, original_max_position_embeddings=16, beta_fast=8, beta_slow=1,
+    truncate=True, attention_factor=1.2,
+)  # fmt: skip
+SPEAKERS = {  # every part of a language model is in one of them
+    "plain": {},
+    "2017": dict(positions="sinusoidal", norm_first=False, num_layers=1),
+    "modern": dict(
+        positions="rope", rope_scaling=YARN, norm="rms", feed_forward="swiglu", bias=False,
+        num_kv_heads=2, qk_norm=True, window=5, unwindowed=(1,), unturned=(1,), tied=False,
+        scale_embedding=False, pad=None, d_k=6,
+    ),
+    "alibi": dict(
+        positions="alibi", num_kv_heads=1, window=3, qk_norm="joint", qkv_bias=True, norm_out=True,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def speakers(tmp_path_factory):
+    """name -> a language model, in whose every number there is chance, and its export."""
+    made = {}
+
+    def make(name):
+        if name not in made:
+            torch.manual_seed(0)
+            sizes = dict(d_model=16, num_heads=4, d_ff=20, num_layers=2, max_len=40)
+            model = LanguageModel(LanguageModelConfig(260, **sizes | SPEAKERS[name])).eval()
+            with torch.no_grad():
+                for parameter in model.parameters():
+                    parameter.add_(0.3 * torch.randn_like(parameter))
+            made[name] = model, tmp_path_factory.mktemp(name)
+            export_language_model(model, Tokenizer.train([], 260), made[name][1])
+        return made[name]
+
+    return make
+
+
+def speaking(folder, N):
+    """A function that reads the newest ids (N, T), with a cache, and gives logits."""
+    step, about = InferenceSession(folder / LANGUAGE_FILES[0]), settings_of(folder)
+    sizes = about["num_layers"], N, about["num_kv_heads"], 0
+    feed = {f"past_{x}": np.zeros((*sizes, about[f"d_{x.lower()}"]), np.float32) for x in "KV"}
+
+    def read(ids):
+        feed["ids"] = np.array(ids, np.int64)
+        logits, feed["past_K"], feed["past_V"] = step.run(["logits", "K", "V"], feed)
+        return logits  # (N, vocab_size)
+
+    return read
+
+
+def settings_of(folder):
+    return json.loads((folder / LANGUAGE_FILES[-1]).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("N", [1, 2])
+@pytest.mark.parametrize("name", SPEAKERS)
+def test_a_language_model_reads_a_prompt_and_goes_on_by_steps(speakers, name, N):
+    model, folder = speakers(name)
+    words = range(1 if model.config.pad == 0 else 0, 260)
+    torch.manual_seed(N)
+    ids = torch.randint(words.start, words.stop, (N, 40))
+    ids[0, ::9] = words.start
+    read, end = speaking(folder, N), 0
+    with torch.no_grad():
+        expected = model(ids)  # (N, T, vocab_size), without a cache
+    for part in ids.split([9, *28 * [1], 3], dim=1):
+        end += part.shape[1]
+        found = read(part.numpy())
+        np.testing.assert_allclose(found, expected[:, end - 1].numpy(), rtol=0, atol=1e-4)
+
+
+def test_a_language_model_completes_as_the_command_does(speakers, tmp_path, monkeypatch, capsys):
+    (model, folder), home, away = speakers("modern"), tmp_path / "home", tmp_path / "away"
+    save_language_model(home, model, Tokenizer.train([], 260))
+    assert run_here(["export", "--model", home, "--out", away], monkeypatch) == 0
+    assert {path.name for path in away.iterdir()} == set(LANGUAGE_FILES)
+    for file in LANGUAGE_FILES:  # the same model, the same bytes
+        found = (away / file).read_bytes()
+        assert found == (folder / file).read_bytes(), file
+        assert b".py" not in found and str(ROOT).encode() not in found
+
+    beginnings, written = ["A dog", "", "Two men"], []
+    lines = "".join(f"{text}\n" for text in beginnings).encode()
+    assert run_here(["complete", "--model", home], monkeypatch, lines) == 0
+    about = settings_of(away)
+    assert about == {
+        "format_version": 1, "prefix": " ", "bos": 2, "eos": 3, "never_written": [0, 1, 2],
+        "max_len": 40, "vocab_size": 260, "num_layers": 2, "num_kv_heads": 2, "d_k": 6, "d_v": 6,
+    }  # fmt: skip
+    tokenizer = tokenizers.Tokenizer.from_file(str(away / TOKENIZER_FILE))
+    for text in beginnings:
+        read, ids = speaking(away, 1), [about["bos"]]
+        ids += tokenizer.encode(about["prefix"] + text).ids if text else []
+        newest = ids
+        while newest != [about["eos"]] and len(ids) <= about["max_len"]:
+            logits = read([newest])
+            logits[:, about["never_written"]] = -np.inf
+            newest = [int(logits.argmax())]
+            ids = ids + newest
+        text = tokenizer.decode(ids).removeprefix(about["prefix"])
+        written.append(" ".join(text.splitlines()))
+    assert written == capsys.readouterr().out.split("\n")[:-1]
+    assert min(len(set(text)) for text in written) > 8  # no model that always says the same
+
+
+def test_what_no_graph_of_a_language_model_holds(tmp_path):
+    dynamic = dict(rope_type="dynamic", factor=2.0, original_max_position_embeddings=16)
+    for sizes, words in (
+        (dict(positions="rope", rope_scaling=dynamic), 'the speeds of "dynamic" RoPE depend on'),
+        (dict(positions="alibi", unturned=(1,)), "keys have one column more in the layers with"),
+        (dict(vocab_size=300_000, d_model=2048), r"it has 2\.\d GB in float32"),
+    ):
+        with torch.device("meta"):
+            model = LanguageModel(LanguageModelConfig(**dict(vocab_size=260) | sizes))
+        with pytest.raises(ValueError, match=f"not written as ONNX: .*{words}"):
+            export_language_model(model, Tokenizer.train([], 260), tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_exports_of_two_kinds_do_not_share_a_folder(speakers, toy):
+    model, folder = speakers("plain")
+    for write in (lambda: export(toy[0], folder),
+                  lambda: export_language_model(model, toy[0].tokenizer, toy[1])):  # fmt: skip
+        with pytest.raises(ValueError, match="holds a model, whose tokenizer .*: choose another"):
+            write()

@@ -254,6 +254,25 @@ def test_a_saved_page_has_every_number_in_two_megabytes(translator, tmp_path):
     assert (tmp_path / "view.html").stat().st_size < 2_000_000
 
 
+@pytest.mark.parametrize(
+    ("place", "drawn"),
+    [
+        ("", "decoder.3.cross"),
+        ("encoder.1", "encoder.1.self"),
+        ("decoder.2.ff", "decoder.2.ff"),
+        ("decoder.1.self.head.0", "decoder.1.self"),
+    ],
+)
+def test_a_page_carries_what_it_draws_first(view, place, drawn):
+    """The lines of all layers, and what is open; so its first sentence needs no weights."""
+    view.place = place
+    index = view.opened_state()["index"]
+    names = ["hidden"] if drawn.endswith("ff") else ["Q", "K", "V", "E", "A", "Y"]
+    lines = {f"{sub}.A" for sub in view.facts["heads"]}
+    assert set(index) == lines | {f"{drawn}.{name}" for name in names}
+    assert JourneyView(view.translator, TEXT, bars=True).opened_state()["index"] == {}
+
+
 # ---- the page's side, in a browser, with a model that we play
 
 PAGE = """

@@ -3,6 +3,8 @@
 Skipped, by name, where Debian's Chromium is missing. What is shown is compared with the trace.
 """
 
+import math
+
 import lab
 import pytest
 
@@ -75,41 +77,53 @@ def chance(page):
     return shown(page.locator(".journey-chosen .journey-number"))
 
 
+def go_to(page, place):
+    """Open a layer by its band; in it, at its place, a sub-layer and a head."""
+    parts = place.split(".")
+    for end in (2, 3, 5):
+        if len(parts) >= end:
+            key(page, ".".join(parts[:end])).click()
+
+
+def switch_off(page):
+    page.locator('[data-factor="0"]').click()
+
+
 def below(page):
-    """How far below the view's top edge the map and the opened panel stand."""
+    """How far below the view's top edge the river and the opened panel stand."""
     return page.evaluate(
-        """['.tutor-view', '.journey-map', '.journey-panel'].map(
+        """['.tutor-view', '.journey-river', '.journey-panel'].map(
           (name) => document.querySelector(name).getBoundingClientRect().top
         ).map((y, i, all) => y - all[0])"""
     )
 
 
 def test_keys_lead_down_to_a_number_and_up_again(page, expected):
-    panel = page.locator(".journey-inner")
+    river, panel = page.locator(".journey-river"), page.locator(".journey-inner")
     key(page, "decoder.2").focus()
     page.keyboard.press("Enter")
-    assert focus_in(page, panel) == "panel:decoder.2.self"
+    key(page, "decoder.2.cross").wait_for()  # open, at its place
+    assert focus_in(page, river) == "decoder.2"
     assert where(page) == ["Whole model", "decoder layer 2"]
-    for name in ("ArrowRight", "ArrowRight", "Enter"):  # past the switch
+    for name in ("ArrowRight", "ArrowRight", "Enter"):
         page.keyboard.press(name)
     page.locator(".journey-factor span", has_text="This sub-layer counts").wait_for()
-    assert focus_in(page, panel) == "panel:decoder.2.cross"  # where the reader was
-    for name in ("ArrowDown", "ArrowDown"):
-        page.keyboard.press(name)
-    assert focus_in(page, panel) == "panel:decoder.2.cross.head.1"
+    assert focus_in(page, river) == "decoder.2.cross"  # where the reader was
+    key(page, "decoder.2.cross.head.0").focus()
+    page.keyboard.press("ArrowRight")
+    assert focus_in(page, river) == "decoder.2.cross.head.1"
     page.keyboard.press("Enter")
-    key(page, "number:E:0").wait_for()
-    assert where(page)[-1] == "head 1"
+    page.locator(".journey-crumbs b", has_text="head 1").wait_for()
     E = expected.numbers("decoder.2.cross.E")[1, 2]
     A = expected.numbers("decoder.2.cross.A")[1, 2]
     for s, (score, weight) in enumerate(zip(E.tolist(), A.tolist(), strict=True)):
         assert shown(key(page, f"number:E:{s}")) == pytest.approx(score, abs=0.0051)
         number = key(page, f"number:A:{s}").locator(".journey-number")
         assert shown(number) == pytest.approx(weight, abs=0.0051)
-    focus_in(page, panel)
+    key(page, "number:E:0").focus()
     for _ in range(3):
         page.keyboard.press("ArrowDown")
-    assert focus_in(page, panel) == "number:E:3"
+    assert focus_in(page, river) == "number:E:3"
     page.keyboard.press("Enter")
     assert focus_in(page, panel) == "slot:0"
     assert where(page)[-1] == "a score"
@@ -124,37 +138,32 @@ def test_keys_lead_down_to_a_number_and_up_again(page, expected):
     assert page.locator(".journey-formula").inner_text().endswith(f"= {E[3]:.2f}")
     for level, stop in [
         ("head 1", "number:E:3"),
-        ("cross-attention", "panel:decoder.2.cross.head.1"),
-        ("decoder layer 2", "panel:decoder.2.cross"),
+        ("cross-attention", "decoder.2.cross.head.1"),
+        ("decoder layer 2", "decoder.2.cross"),
         ("Whole model", "decoder.2"),
     ]:
         page.keyboard.press("Escape" if level != "decoder layer 2" else "Backspace")
         page.wait_for_function("(k) => document.activeElement.dataset.key === k", arg=stop)
         assert where(page)[-1] == level
-    key(page, "decoder.3").focus()
-    page.keyboard.press("ArrowRight")  # nothing is further to the right
-    assert page.evaluate("document.activeElement.dataset.key") == "decoder.3"
 
 
-def test_the_map_shows_the_lengths_of_the_run(page, expected):
+def test_every_layer_shows_the_lengths_of_the_run(page, expected):
     for place, lengths in expected.facts["lengths"].items():
+        if place.endswith("self"):
+            key(page, place.removesuffix(".self")).click()
         adds = lengths["adds"][0 if place.startswith("encoder") else 2]
         number = key(page, place).locator(".journey-number")
         assert shown(number) == pytest.approx(adds, abs=0.051 if adds < 100 else 0.51)
-    size = page.viewport_size
-    page.set_viewport_size({"width": 1100, "height": 1000})
-    tops = "(bars) => bars.map((bar) => bar.getBoundingClientRect().top)"
-    for sub in ("encoder .journey-is-self", "decoder .journey-is-cross"):
-        bars = page.locator(f".journey-map .journey-{sub} .journey-meter")
-        assert len(set(bars.evaluate_all(tops))) == 1  # bars of one row at one height
-    page.set_viewport_size(size)
+    for m, adds in enumerate(expected.facts["heads"]["decoder.3.cross"]):
+        number = key(page, f"decoder.3.cross.head.{m}").locator(".journey-number")
+        assert shown(number) == pytest.approx(adds[2], abs=0.51)
 
 
 def test_what_is_off_is_said_and_can_be_undone(page, expected):
     before = chance(page)
-    top = below(page)
     key(page, "decoder.3.cross").click()
-    key(page, "switch:decoder.3.cross").click()
+    top = below(page)
+    switch_off(page)
     undo = key(page, "undo:decoder.3.cross")
     undo.wait_for()
     assert below(page) == top  # nothing jumps
@@ -167,13 +176,15 @@ def test_what_is_off_is_said_and_can_be_undone(page, expected):
     written, share = changed._shares(1)[0]
     was = dict(expected._shares(12))[written]
     assert effect.startswith(f"Now: {written} ({share:.2f}, before {was:.2f})")
-    assert key(page, "switch:decoder.3.cross.head.0").inner_text() == "off"
-    assert key(page, "switch:decoder.3.cross.head.0").is_disabled()
+    key(page, "decoder.3.cross.head.0").click()
+    assert key(page, "decoder.3.cross.head.0").locator(".journey-number").inner_text() == "off"
+    assert page.locator('[data-factor="2"]').is_disabled()  # nothing would come of it
     outlined = page.locator(".journey-stop", has_text="_monte").locator(".journey-had")
     assert outlined.evaluate("(n) => Number(n.style.getPropertyValue('--was'))") == pytest.approx(
         before, abs=0.0051
     )
-    key(page, "switch:decoder.3.self").click()
+    key(page, "decoder.3.self").click()
+    switch_off(page)
     key(page, "undo:decoder.3.self").wait_for()
     undo.focus()
     page.keyboard.press("Enter")
@@ -185,40 +196,16 @@ def test_what_is_off_is_said_and_can_be_undone(page, expected):
     assert chance(page) == before
 
 
-# Of the lines of a sub-layer: how far down each is, and the room between the focus ring of the
-# first one's switch and the frame of the second.
-LINES = """(box) => {
-  const lines = [...box.querySelectorAll(".journey-line")];
-  const edge = (node) => {
-    const { outlineStyle, outlineWidth, outlineOffset } = getComputedStyle(node);
-    return outlineStyle === "none" ? 0 : parseFloat(outlineWidth) + parseFloat(outlineOffset);
-  };
-  const [ring, next] = [lines[0].querySelector(".journey-switch"), lines[1]];
-  ring.focus();
-  const [above, below] = [ring.getBoundingClientRect().bottom, next.getBoundingClientRect().top];
-  return [
-    lines.map((line) => line.getBoundingClientRect().top - lines[0].getBoundingClientRect().top),
-    edge(ring),
-    below - above - edge(ring) - edge(next),
-  ];
-}"""
-
-
 def test_a_head_goes_with_its_sub_layer(page):
-    """Its square on the map is crossed; in the panel nothing moves, and no focus ring is cut."""
+    """Its place in the river is crossed."""
     place = "decoder.2.cross.head.1"
     square = key(page, place)
-    key(page, "decoder.2.cross").focus()
-    page.keyboard.press("Enter")
-    box = page.locator(".journey-panel .journey-is-cross.journey-box")
-    box.wait_for()
-    before = box.evaluate(LINES)
-    key(page, f"switch:{place}").press("Enter")
+    go_to(page, place)
+    switch_off(page)
     page.locator(f'.journey-off[data-key="{place}"]').wait_for()
-    tops, ring, room = box.evaluate(LINES)
-    assert (tops, ring > 2, room >= 0) == (before[0], True, True)
     key(page, f"undo:{place}").click()
     key(page, f"undo:{place}").wait_for(state="detached")
+    key(page, "decoder.2.cross").click()
     for factor, name, says in (("0.5", "scaled", "0.50 times"), ("0", "off", "switched off")):
         page.locator(f'[data-factor="{factor}"]').click()
         page.locator(f'.journey-{name}[data-key="{place}"]').wait_for()
@@ -246,8 +233,8 @@ def test_another_token_and_another_sentence(page, expected):
     assert page.locator(".journey-banner b").inner_text() == changed.facts["translation"]
     assert page.locator(".journey-banner i").inner_text() == expected.facts["translation"]
     assert key(page, "undo:token:2").inner_text().startswith("you chose")
-    key(page, "decoder.0.self").click()
-    key(page, "switch:decoder.0.self.head.0").click()  # compared with the same token, and says so
+    go_to(page, "decoder.0.self.head.0")
+    switch_off(page)  # compared with the same token, and says so
     key(page, "undo:decoder.0.self.head.0").wait_for()
     assert "the same choice of tokens and nothing" in page.locator(".journey-banner").inner_text()
     key(page, "undo:decoder.0.self.head.0").click()
@@ -294,7 +281,7 @@ def test_a_dead_kernel_is_told(browser, notebook, expected, tmp_path):
     page = browser.new_page(viewport={"width": 1000, "height": 900})
     watch = lab.Watch(page)
     page.goto(f"file://{tmp_path}/page.html")
-    key(page, "decoder.2.cross.head.1").click()
+    go_to(page, "decoder.2.cross.head.1")
     E = expected.numbers("decoder.2.cross.E")[1, 2, 3].item()
     assert shown(key(page, "number:E:3")) == pytest.approx(E, abs=0.0051)
     dead = page.locator(".journey-factor button, .journey-factor input, .journey-candidates button")
@@ -302,7 +289,7 @@ def test_a_dead_kernel_is_told(browser, notebook, expected, tmp_path):
     page.locator(".journey-effect", has_text="needs the kernel").wait_for()
     key(page, "number:A:3").click()  # the pointer now rests on a bar; the note is of the weight
     page.locator(".journey-note", has_text=expected.facts["source"][3]).wait_for()
-    key(page, "decoder.2.self.head.1").click()
+    go_to(page, "decoder.2.self.head.1")
     key(page, "number:E:3").click()  # of a token that is not read yet
     page.locator(".journey-formula", has_text="hidden by the mask").wait_for()
     assert "the mask hides this score" in page.locator(".journey-story").inner_text()
@@ -319,11 +306,175 @@ def test_every_level_is_accessible_and_fits(browser, expected, scheme, tmp_path)
     page = browser.new_page(**dark, **forced)
     page.goto(f"file://{tmp_path}/page.html")
     for place in ("", "decoder.2", "decoder.2.ff", "decoder.1.self.head.0", "number:E:1"):
-        if place:
+        page.set_viewport_size({"width": 1400, "height": 900})
+        if place.startswith("number"):
             key(page, place).click()
+        elif place:
+            go_to(page, place)
         for width in (400, 700, 1400) if place in ("", "decoder.1.self.head.0") else (400,):
             page.set_viewport_size({"width": width, "height": 900})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             if axe:
                 assert lab.violations(page, axe) == []
+    page.close()
+
+
+# ---- the river, on a saved page
+
+
+@pytest.fixture(scope="module")
+def saved(expected, tmp_path_factory):
+    path = tmp_path_factory.mktemp("journey") / "page.html"
+    expected.save(path)
+    return f"file://{path}"
+
+
+@pytest.fixture
+def river(browser, saved):
+    """A page of 1280 x 800; afterwards nothing was complained of."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    watch = lab.Watch(page)
+    page.goto(saved)
+    page.locator("[data-line^='mix']").first.wait_for(state="attached")
+    yield page
+    assert (watch.errors, watch.outside) == ([], [])
+    page.close()
+
+
+def widths(page):
+    """Of each line its width, by its name."""
+    return page.locator("[data-line]").evaluate_all(
+        """(lines) => Object.fromEntries(
+            lines.map((line) => [line.dataset.line, Number(line.getAttribute("stroke-width"))]))"""
+    )
+
+
+def head_of(page):
+    return int(page.locator(".journey-heads [aria-pressed=true]").inner_text())
+
+
+def test_lines_are_as_wide_as_the_shares(river, expected):
+    """Of one head in all layers: its weights; in the open one, too; at the end, the chances."""
+    for head in (head_of(river), 0):
+        key(river, f"head:{head}").click()
+        shares = {}
+        for sub, _ in expected.facts["heads"].items():
+            A = expected.numbers(f"{sub}.A")[head]
+            if sub == "decoder.3.cross":
+                shares |= {f"mix.{k}": a for k, a in enumerate(A[2].tolist())}
+            elif sub != "decoder.3.self":
+                rows = range(len(A)) if sub.startswith("encoder") else [2]
+                shares |= {f"{sub}.{q}.{k}": A[q, k].item() for q in rows for k in range(len(A[q]))}
+        top, whole = expected.facts["top"][2][:8], expected.facts["log_sum_exp"][2]
+        shares |= {f"next.{i}": math.exp(z - whole) for _, i, z in top}
+        found = widths(river)
+        assert set(found) <= set(shares)
+        assert {name for name, share in shares.items() if share > 0.006} <= set(found)
+        for name, width in found.items():
+            assert width == pytest.approx(14 * shares[name], abs=0.006)
+
+
+# Of the open band and of all else: where they are.
+PLACES = """() => {
+  const middle = (node) => {
+    const { top, height } = node.getBoundingClientRect();
+    return top + height / 2;
+  };
+  const rows = [...document.querySelectorAll(".journey-keys .journey-score")].map(middle);
+  const bands = [...document.querySelectorAll(".journey-band")].map(
+    (node) => node.getBoundingClientRect().width);
+  const chips = (name) => [...document.querySelectorAll(`[data-key^="${name}:"]`)].map(middle);
+  return { rows, bands, source: chips("source"), read: chips("read") };
+}"""
+
+
+@pytest.mark.parametrize("sub", ["encoder.1.self", "decoder.0.self", "decoder.2.cross"])
+def test_a_head_opens_at_its_place(river, sub):
+    """Each of its rows stands at that of its token, in the one band that is wide."""
+    go_to(river, sub)
+    side, layer, kind = sub.split(".")
+    river.locator(f".journey-inside.journey-{side}.journey-is-{kind}").wait_for(state="attached")
+    found = river.evaluate(PLACES)
+    keys = found["read" if (side, kind) == ("decoder", "self") else "source"]
+    assert found["rows"] == pytest.approx(keys, abs=2) and len(keys) > 7
+    assert found["bands"].index(max(found["bands"])) == int(layer) + 4 * (side == "decoder")
+    assert sorted(found["bands"])[-2] < max(found["bands"]) / 3  # all others are there, and narrow
+
+
+def test_a_walk_lights_its_parts_and_goes_on_with_the_next_token(river):
+    said = set()
+    for n in range(1, 10):
+        river.locator(".journey-onward").click()
+        pressed = river.locator(".journey-way [aria-pressed=true]")
+        assert pressed.inner_text().startswith(f"{n} ")
+        name = pressed.inner_text().split()[1]
+        lit = river.locator(".journey-lit")
+        assert lit.count() and {each.get_attribute("data-at") for each in lit.all()} == {name}
+        said.add(river.locator(".journey-says").inner_text())
+        river.locator(".journey-hidden" if name == "think" else ".journey-q").wait_for()
+    assert len(said) == 9 and min(map(len, said)) > 40
+    river.locator(".journey-onward").click()
+    river.locator(".journey-reading", has_text="Token 4 of").wait_for()
+    assert river.locator(".journey-way [aria-pressed=true]").inner_text() == "2 ask"
+    river.get_by_role("button", name="Back", exact=True).click()
+    assert river.locator(".journey-way [aria-pressed=true]").inner_text() == "1 read"
+
+
+def test_it_plays_along_the_tokens(river, expected):
+    river.clock.install()
+    river.get_by_role("button", name="Play along the tokens").click()
+    river.clock.run_for(1600)
+    river.locator(".journey-reading", has_text="Token 4 of").wait_for()
+    river.clock.run_for(20_000)
+    count = len(expected.facts["target"])
+    river.locator(".journey-reading", has_text=f"Token {count} of {count}").wait_for()
+    assert river.get_by_role("button", name="Play along the tokens").is_visible()  # at rest
+
+
+SMALL = """() => [...document.querySelectorAll(".tutor-view :is(button, input, summary)")].filter(
+  (node) => node.checkVisibility({ visibilityProperty: true })).map((node) => {
+    const { width, height } = node.getBoundingClientRect();
+    return [node.dataset.key ?? node.textContent, width, height];
+  }).filter(([, width, height]) => width < 24 || height < 24)"""
+
+
+def test_fingers_find_everything_on_a_phone(browser, saved, expected):
+    """Closed bands, what is open beneath them; nothing is smaller than a finger or breaks."""
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True)
+    page = context.new_page()
+    page.goto(saved)
+    key(page, "decoder.2").tap()
+    page.locator(".journey-crumbs b", has_text="decoder layer 2").wait_for()
+    head = head_of(page)
+    E = expected.numbers("decoder.2.cross.E")[head, 2]
+    for s, score in enumerate(E.tolist()):
+        assert shown(key(page, f"number:E:{s}")) == pytest.approx(score, abs=0.0051)
+    sizes = page.locator(".journey-score").evaluate_all("(all) => all.map((n) => n.offsetHeight)")
+    assert max(sizes) < 30  # one line each
+    beneath = page.evaluate("""['.journey-river', '.journey-panel'].map(
+        (name) => document.querySelector(name).getBoundingClientRect())""")
+    assert 0 <= beneath[1]["top"] - beneath[0]["bottom"] < 20
+    assert beneath[1]["width"] == pytest.approx(beneath[0]["width"], abs=1)
+    for opens in ("number:E:3", "decoder.2.ff", "decoder.2.self", "decoder.2.self.head.1"):
+        assert page.evaluate(SMALL) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        key(page, opens).tap()
+    page.locator(".journey-crumbs b", has_text="head 1").wait_for()
+    assert page.evaluate(SMALL) == []
+    context.close()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_long_sentence_stays_within_the_view(browser, expected, width, tmp_path):
+    """Of many tokens that were read, the earlier ones are one row."""
+    text = "A group of young people in bright clothes are standing in front of an old brick house."
+    view = JourneyView(expected.translator, text)
+    view.step = len(view.facts["target"]) - 1
+    view.save(tmp_path / "page.html")
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"file://{tmp_path}/page.html")
+    page.locator("[data-key='number:E:0']").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.locator("[data-key^='read:']").count() == 4 < view.step
+    assert page.locator(".journey-text.journey-chip").inner_text() == f"… {view.step - 3}"
     page.close()

@@ -186,7 +186,7 @@ def test_transformers_writes_what_complete_writes(learned, tmp_path, monkeypatch
         ("evaluate --model MODEL --beams 2", "one --model"),
         ("evaluate --model MODEL --model MODEL", "one --model"),
         ("evaluate --data FILE", "two files of sentence pairs"),
-        ("export --model MODEL --out out", "add --to huggingface"),
+        ("export --model MUTE --out out", "holds no tokenizer"),
         ("export --model MUTE --to huggingface --out out", "positions='learned'"),
     ],
 )

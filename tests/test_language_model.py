@@ -6,7 +6,6 @@ from collections import Counter, defaultdict
 
 import pytest
 import torch
-from house_rules import NOTEBOOKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_twins import random_ids
@@ -19,13 +18,13 @@ from tutor.attention import PAD
 from tutor.evaluation import without_heads
 from tutor.language_model import Cache, LanguageModel, LanguageModelConfig, places_of, write_on
 from tutor.models import language
-from tutor.models.language import in_context, samples
+from tutor.models.language import in_context
 from tutor.proof import equal
 from tutor.text.batches import make_batch
 from tutor.text.packing import fill_rows, pack
 from tutor.text.tokenizer import BOS, EOS, Tokenizer
 from tutor.text.truth import generate_english, log_probability, written_words
-from tutor.training import Recipe, language_loss
+from tutor.training import language_loss
 from tutor.training.checkpoint import load_language_model, save_language_model
 
 SEEDS = st.integers(0, 10_000)
@@ -270,15 +269,6 @@ def test_the_rivals_have_as_many_parameters_and_their_gains_are_those_of_the_run
         assert low < gain < high and gain == pytest.approx(ours - theirs, abs=0.01)
 
 
-def test_the_samples_are_those_of_the_model_on_the_page():
-    (page,) = (NOTEBOOKS / "source").glob("*_a_language_model.md")
-    text = page.read_text(encoding="utf-8")
-    sizes = ", ".join(f"{name}={size}" for name, size in samples.SIZES.items())
-    assert f"sizes = dict({sizes})" in text
-    assert "Recipe(steps=700, max_tokens=1024, smoothing=0.0, seed=SEED)" in text
-    assert samples.RECIPE == Recipe(steps=700, max_tokens=1024, smoothing=0.0)
-
-
 def test_the_trainings_in_context_are_ten_of_each_size():
     runs = language.load("in_context")["runs"]
     assert [(run["layers"], run["seed"]) for run in runs] == [
@@ -286,19 +276,6 @@ def test_the_trainings_in_context_are_ten_of_each_size():
     ]
     for run in runs:
         assert (run["accuracy"] < 0.35) if run["layers"] == 1 else (run["accuracy"] > 0.95)
-
-
-def test_what_samples_are_measured_by():
-    drawn = language.load("samples")
-    grammar, *runs = drawn["runs"]
-    own, seen = generate_english(drawn["drawn"], seed=2), set(generate_english(40_000))
-    assert grammar | samples.measured(own, seen) == grammar
-    assert [(run["rule"], run["temperature"]) for run in runs] == [
-        (rule, heat) for rule in samples.RULES for heat in samples.HEATS
-    ]
-    assert samples.different_words(["A b, a b."] * 45) == [5]  # 6 words each, 270 together
-    assert samples.different_words(["A b, a b."] * 44) == []
-    assert samples.measured(["A.", "B.", "A."], {"A."})["old"] == 2
 
 
 def test_kneser_ney_almost_stops_the_rise_and_leaves_nearly_half_of_the_gap():

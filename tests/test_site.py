@@ -268,6 +268,11 @@ def test_what_a_view_shows_can_be_linked_to(address, page):
     assert list(map(float, shown.all_inner_texts())) == pytest.approx(weights.tolist(), abs=0.0051)
     view.get_by_role("button", name="One token on").click()
     assert page.url == f"{journey}?at=3,encoder.1.self.head.0"
+    page.goto(f"{journey}?at=2,decoder.1,4")  # a layer, at a step of the walk
+    pressed = view.locator(".journey-way [aria-pressed=true]")
+    assert pressed.inner_text() == "4 mix"
+    view.get_by_role("button", name="Next", exact=True).click()
+    assert page.url == f"{journey}?at=2,decoder.1,5"
     page.goto(f"{journey}?at=99,nowhere.9.self")  # as if it said nothing
     assert view.locator(".journey-crumbs").inner_text().endswith("head 0")
 

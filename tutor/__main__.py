@@ -200,26 +200,20 @@ def run_evaluate(args):
 
 def run_export(args):
     from tutor.commands.common import load_card, load_translator
+    from tutor.commands.language import load_language
+    from tutor.exchange import huggingface, llama, onnx
     from tutor.training.checkpoint import is_language_model, load_language_model
 
     if args.model and is_language_model(args.model):
-        from tutor.exchange import llama
-
-        if args.to != "huggingface":
-            raise ValueError("A language model is not written as ONNX: add --to huggingface.")
-        model, tokenizer = load_language_model(args.model)
-        llama.export(model, args.out, tokenizer)
-        say(f"written: {args.out}")
-        return
-    translator = load_translator(args.model)
-    if args.to == "huggingface":
-        from tutor.exchange import huggingface
-
-        huggingface.export(translator, args.out, card=load_card(args.model))
+        if args.to == "onnx":
+            onnx.export_language_model(*load_language(args.model), args.out)
+        else:
+            model, tokenizer = load_language_model(args.model)
+            llama.export(model, args.out, tokenizer)
+    elif args.to == "onnx":
+        onnx.export(load_translator(args.model), args.out)
     else:
-        from tutor.exchange import onnx  # takes long to import
-
-        onnx.export(translator, args.out)
+        huggingface.export(load_translator(args.model), args.out, card=load_card(args.model))
     say(f"written: {args.out}")
 
 

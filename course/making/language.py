@@ -1,4 +1,4 @@
-"""Compute these results again: `python -m course.making.language truth` (or another of them)."""
+"""Compute results again: `python -m course.making.language translation` (or `in_context`)."""
 
 import argparse
 import json
@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save_file
 
 from course.making import translation
-from tutor.models.language import LANGUAGE_FOLDER, in_context, samples, truth
+from tutor.models.language import LANGUAGE_FOLDER, in_context
 
 
 def machine():
@@ -29,8 +29,7 @@ def in_context_results():
             if seed == 0:
                 weights = {key: W.half() for key, W in model.state_dict().items()}
                 save_file(weights, LANGUAGE_FOLDER / f"in_context_{layers}.safetensors")
-    longer = [in_context.longer(seed) for seed in in_context.LONGER_SEEDS]
-    return note("in_context", runs) | {"longer": longer}
+    return note("in_context", runs)
 
 
 def translation_results():
@@ -38,25 +37,15 @@ def translation_results():
     return note("translation", sum(runs, [])) | {"gains": gains}
 
 
-def samples_results():
-    return note("samples", samples.results()) | {"drawn": samples.DRAWN}
-
-
-RESULTS = {
-    "truth": truth,
-    "translation": translation_results,
-    "in_context": in_context_results,
-    "samples": samples_results,
-}
+RESULTS = {"translation": translation_results, "in_context": in_context_results}
 
 parser = argparse.ArgumentParser(prog="python -m course.making.language", description=__doc__)
 parser.add_argument("result", choices=RESULTS)
 name = parser.parse_args().result
 torch.set_num_threads(1)  # so that the same machine gives the same numbers
 found = RESULTS[name]()
-rows = found if name == "truth" else found.pop("runs")
+rows = found.pop("runs")
 text = "[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]"
-if name != "truth":
-    text = json.dumps(found)[:-1] + ', "runs": ' + text + "}"
+text = json.dumps(found)[:-1] + ', "runs": ' + text + "}"
 (LANGUAGE_FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 print(f"saved {name}.json")

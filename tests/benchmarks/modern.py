@@ -8,8 +8,9 @@ two differs at most (worst_..._difference). families_refused: those that are ref
 that says how near they are. speeds_difference: from their scaled speeds, relative. mla_difference,
 mixture_difference: our latent attention from their DeepseekV3Attention, and a model with our
 mixture of experts from their MixtralForCausalLM, gradients included. folders_read: in which forms
-their folders were read with equal logits. lm_roundtrip: whether a saved language model came back
-the same.
+their folders were read with equal logits. lm_roundtrip: whether a language model's logits came
+back the same from all that lm_roundtrip_covers names: its folder and, where onnxscript and
+onnxruntime are there, its step.onnx, which reads a token at a time with a cache.
 nats_above_entropy: of the best small model that ships in results.json, a caption.
 packing_leak: gradient from one packed document to another. seeds: of the ladder at its lower rate.
 cache_equal: whether reading in pieces gives the logits of reading at once.
@@ -18,8 +19,10 @@ cache_equal: whether reading in pieces gives the logits of reading at once.
 import json
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import torch
 import transformers
 from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
@@ -40,9 +43,11 @@ from llamas import (
 )
 
 from tutor.exchange.llama import NEAR, config_from, from_llama, load
+from tutor.exchange.onnx import LANGUAGE_FILES, export_language_model
 from tutor.language_model import Cache
 from tutor.models import since_2017
 from tutor.modern import scaled_speeds
+from tutor.text.tokenizer import Tokenizer
 from tutor.training.checkpoint import load_language_model, save_language_model
 
 IDS = torch.tensor([[4, 5, 6, 7, 8], [9, 0, 0, 10, 11]])
@@ -97,11 +102,34 @@ def folders_read():
     return names
 
 
+@torch.no_grad()
 def lm_roundtrip(model):
+    """For each form that a language model is written in: whether its logits came back the same."""
     with tempfile.TemporaryDirectory() as folder:
         save_language_model(Path(folder, "model"), model)
         again, _ = load_language_model(Path(folder, "model"))
-    return again.config == model.config and torch.equal(again(IDS), model(IDS))
+        same = {"folder": again.config == model.config and torch.equal(again(IDS), model(IDS))}
+        if find_spec("onnxscript") and find_spec("onnxruntime"):
+            export_language_model(again, Tokenizer.train([], 260), Path(folder, "onnx"))
+            apart = onnx_difference(model, Path(folder, "onnx", LANGUAGE_FILES[0]))
+            same["onnx"] = bool(apart < 1e-5)  # it is in float32
+    return same
+
+
+def onnx_difference(model, path):
+    """The largest difference of logits between a model and its step.onnx, over words alone."""
+    from onnxruntime import InferenceSession
+
+    step, ids, apart = InferenceSession(path), IDS[:1], 0.0
+    K, V = (
+        np.zeros([{"N": 1, "t": 0}.get(size, size) for size in each.shape], np.float32)
+        for each in step.get_inputs()[1:]
+    )
+    for t, Z in enumerate(model(ids)[0]):  # (vocab_size)
+        feed = {"ids": ids[:, t : t + 1].numpy(), "past_K": K, "past_V": V}
+        found, K, V = step.run(["logits", "K", "V"], feed)
+        apart = max(apart, abs(found[0] - Z.numpy()).max())
+    return apart
 
 
 def packing_leak(model):
@@ -121,6 +149,7 @@ def cache_equal(model):
 def main():
     apart = {name: differences(kind, **changes) for name, (kind, changes) in KINDS.items()}
     model = apart["Llama"][2]
+    returned = lm_roundtrip(model)
     results = since_2017.load("results")
     nats = [
         sum(row[f"nats at {lr}"]) / len(row[f"nats at {lr}"])
@@ -142,7 +171,8 @@ def main():
                 ),
                 "mixture_difference": mixture_difference(),
                 "folders_read": folders_read(),
-                "lm_roundtrip": lm_roundtrip(model),
+                "lm_roundtrip": all(returned.values()),
+                "lm_roundtrip_covers": list(returned),
                 "nats_above_entropy": round(min(nats) - results["truth"], 3),
                 "packing_leak": packing_leak(model),
                 "seeds": len(results["seeds"]),

@@ -164,17 +164,20 @@ def journey_in_browser(browser):
         at("step:0")
         steps["step"] = [took("]", ".journey-reading") for _ in range(20)]
         at("source:0")
-        steps["source"] = [took("ArrowDown", ".journey-map") for _ in range(20)]
+        steps["source"] = [took("ArrowDown", ".journey-in-place") for _ in range(20)]
         for layer in range(4):
             for kind in ("decoder.{}.self", "decoder.{}.cross", "encoder.{}.self"):
-                at(f"{kind.format(layer)}.head.1")  # its numbers are asked for now
+                place = kind.format(layer)
+                page.locator(f'[data-key="{place.rpartition(".")[0]}"]').click()
+                page.locator(f'[data-key="{place}"]').click()
+                at(f"{place}.head.1")  # its numbers are asked for now
                 page.wait_for_timeout(100)
-                steps["head"].append(took("Enter", ".journey-inner"))
+                steps["head"].append(took("Enter", ".journey-in-place"))
                 at("number:E:3")
                 steps["score"].append(took("Enter", ".journey-inner"))
                 steps["feature"].append(took("ArrowRight", ".journey-note"))
                 for _ in range(4):
-                    took("Escape", ".journey-inner")
+                    took("Escape", ".journey-crumbs")
         page.get_by_label("temperature").focus()
         took("ArrowRight", ".journey-candidates")  # asks for the logits
         steps["temperature"] = [took("ArrowRight", ".journey-candidates") for _ in range(12)]

@@ -5,7 +5,8 @@ decoder_step.onnx   newest ids, keys and values so far -> logits of the next tok
 tokenizer.json      the format of the `tokenizers` library
 translator.json     what a program needs besides: ids, limits and sizes
 
-`examples/translate_with_onnx.py` is such a program. The names of the tensors are in `export`.
+`examples/translate_with_onnx.py` is such a program. The names of the tensors are in `export`. A
+language model has one graph, step.onnx, and language_model.json; see `export_language_model`.
 """
 
 import copy
@@ -19,6 +20,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from tutor import language_model
 from tutor.attention import PAD, padding_mask
 from tutor.cache import Cache
 from tutor.decoding import EXTRA_TOKENS
@@ -29,6 +31,7 @@ ONNX_FORMAT_VERSION = 1
 ENCODER_FILE, STEP_FILE, TOKENIZER_FILE, SETTINGS_FILE = ONNX_FILES = (
     "encoder.onnx", "decoder_step.onnx", "tokenizer.json", "translator.json",
 )  # fmt: skip
+LANGUAGE_FILES = "step.onnx", TOKENIZER_FILE, "language_model.json"
 
 
 def export(translator, folder):
@@ -42,6 +45,36 @@ def export(translator, folder):
     Needs the packages onnx and onnxscript, else ImportError. Raises ValueError for a folder that
     holds a model, OSError where the folder cannot be written.
     """
+    with all_or_none(folder, ONNX_FILES) as scratch:
+        write_files(translator, scratch)
+
+
+def export_language_model(model, tokenizer, folder):
+    """Write a LanguageModel and its Tokenizer into `folder`, as `export` writes a Translator.
+
+    step.onnx: ids (N, T), the newest tokens, none of them padding; past_K (L, N, h_kv, t, d_k) and
+    past_V (L, N, h_kv, t, d_v), of the t tokens before -> logits (N, vocab_size) of what follows
+    the last one, K and V, which are past_K and past_V of the next step. N, T and t are free, t
+    begins with 0: the first step may read a whole prompt. Raises as `export` does, and ValueError
+    for what no graph holds.
+    """
+    c, why = model.config, None
+    gigabytes = 4e-9 * sum(parameter.numel() for parameter in model.parameters())
+    if gigabytes > 2:
+        why = f"it has {gigabytes:.1f} GB in float32, and one file of ONNX holds 2"
+    elif (c.rope_scaling or {}).get("rope_type") == "dynamic":
+        why = 'the speeds of "dynamic" RoPE depend on how long a text is, those of a graph do not'
+    elif c.positions == "alibi" and c.unturned:
+        why = "its keys have one column more in the layers with ALiBi than in those without"
+    if why:
+        raise ValueError(f"This language model is not written as ONNX: {why}.")
+    with all_or_none(folder, LANGUAGE_FILES) as scratch:
+        write_language_files(model, tokenizer, scratch)
+
+
+@contextmanager
+def all_or_none(folder, names):
+    """A new folder for the files of these names, which then move into `folder`."""
     try:
         import onnx  # noqa: F401
         import onnxscript  # noqa: F401
@@ -51,7 +84,8 @@ def export(translator, folder):
             "`python -m pip install onnx onnxscript`."
         ) from None
     folder = Path(folder).expanduser().resolve()
-    if (folder / WEIGHTS).exists():
+    others = {WEIGHTS, ONNX_FILES[-1], LANGUAGE_FILES[-1]} - set(names)
+    if any((folder / name).exists() for name in others):
         raise ValueError(
             f"{folder} holds a model, whose tokenizer an export would replace: choose another "
             "folder."
@@ -60,8 +94,8 @@ def export(translator, folder):
         folder.mkdir(parents=True, exist_ok=True)
         # Whatever fails, files that are already there stay as they were.
         with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as scratch:
-            write_files(translator, Path(scratch))
-            for name in ONNX_FILES:
+            yield Path(scratch)
+            for name in names:
                 os.replace(Path(scratch, name), folder / name)
 
 
@@ -101,6 +135,29 @@ def write_files(translator, folder):
         "d_k": d_k, "d_v": d_v,
     }  # fmt: skip
     write_json(folder / SETTINGS_FILE, about)
+
+
+def write_language_files(model, tokenizer, folder):
+    """Write all of LANGUAGE_FILES into a folder that is there."""
+    model = copy.deepcopy(model).to("cpu", torch.float32)
+    c, N, T, t = model.config, 2, 3, 2  # an example of each size
+    d_v, h_kv = model.layers[0].self_attention.attention.d_v, c.num_kv_heads or c.num_heads
+    d_k = d_v + (c.positions == "alibi")  # its column
+    inputs = {"ids": (torch.ones(N, T, dtype=torch.int64), {0: "N", 1: "T"})}
+    for name, d in (("past_K", d_k), ("past_V", d_v)):
+        inputs[name] = torch.zeros(c.num_layers, N, h_kv, t, d), {1: "N", 3: "t"}
+    graph = to_onnx(LanguageGraph(model), inputs, ["logits", "K", "V"])
+    (folder / LANGUAGE_FILES[0]).write_bytes(graph)
+
+    tokenizer.save(folder / TOKENIZER_FILE)
+    about = {
+        "format_version": ONNX_FORMAT_VERSION,
+        "prefix": " ", "bos": BOS, "eos": EOS, "never_written": [PAD, UNK, BOS],
+        "max_len": c.max_len,  # tokens that the model reads, [BOS] included
+        "vocab_size": c.vocab_size, "num_layers": c.num_layers, "num_kv_heads": h_kv,
+        "d_k": d_k, "d_v": d_v,
+    }  # fmt: skip
+    write_json(folder / LANGUAGE_FILES[-1], about)
 
 
 def to_onnx(graph, inputs, outputs):
@@ -191,3 +248,22 @@ class GivenLayer:
         """Add keys and values of the newest token, (N, h, 1, d_k and d_v)."""
         self.K = torch.cat([self.K, K], dim=2)  # (N, h, t + 1, d_k)
         self.V = torch.cat([self.V, V], dim=2)  # (N, h, t + 1, d_v)
+
+
+class LanguageGraph(nn.Module):
+    """What a language model computes for its newest tokens; see `export_language_model`."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids, past_K, past_V):
+        cache = language_model.Cache(self.model)
+        cache.ids = ids.new_ones(past_K.shape[1], past_K.shape[3])  # (N, t), any words
+        cache.padding = cache.ids == PAD
+        for kept, K, V in zip(cache.layers, past_K, past_V, strict=True):
+            kept.K, kept.V, kept.window = K, V, None  # one t for all layers; masks cut the windows
+        Y = self.model.read(ids, cache=cache)  # (N, T, d_model)
+        K = torch.stack([kept.K for kept in cache.layers])  # (L, N, h_kv, t + T, d_k)
+        V = torch.stack([kept.V for kept in cache.layers])  # (L, N, h_kv, t + T, d_v)
+        return self.model.logits(Y[:, -1]), K, V

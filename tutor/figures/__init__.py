@@ -21,7 +21,6 @@ from tutor.figures.curves import (
     lengths,
     loss_panels,
     magnitudes,
-    samples,
     score_clouds,
 )
 from tutor.figures.maps import heat_map, heat_maps, in_words, marks, position_tables, what_moves

@@ -1,7 +1,5 @@
 """Curves: losses, shares and costs over steps, sizes or lengths."""
 
-from statistics import mean, variance
-
 import matplotlib.pyplot as plt
 import torch
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
@@ -45,50 +43,6 @@ def curves(
     despine(ax=ax)
     if figure is not None:
         show(figure, caption, alt, varies)
-
-
-def samples(found, drawn, language, caption, alt):
-    """Chapter 18: how right and how varied samples are; found: {rule: {temperature: two values}}.
-
-    The two: how many of `drawn` samples are right, and a list of how many different words stretches
-    of right samples have. language: such a list of the language itself, whose mean is a line.
-    Intervals are of 95 %: Wilson's for shares; for means from the variance within all lists.
-    """
-    figure, axes = row_of_axes(2, 9, 3.8)
-    lists = [words for points in found.values() for _, words in points.values()]
-    spread = 2 * mean(variance(words) for words in lists if len(words) > 1) ** 0.5
-    for i, (rule, points) in enumerate(found.items()):
-        style = dict(
-            color=COLOURS[i], marker="osD^"[i], linestyle=STYLES[i], linewidth=2, capsize=3
-        )
-        aside = 0.05 * (i - 1.5)  # intervals side by side
-        places = [heat + aside for heat in points]
-        counts = [right for right, _ in points.values()]
-        shares = [right / drawn for right in counts]
-        ends = zip(*(wilson(right, drawn) for right in counts), strict=True)
-        margins = [
-            [abs(share - end) for share, end in zip(shares, side, strict=True)] for side in ends
-        ]
-        axes[0].errorbar(places, shares, margins, label=rule, **style)
-        counts = {heat + aside: words for heat, (_, words) in points.items() if words}
-        margins = [spread / len(words) ** 0.5 for words in counts.values()]
-        axes[1].errorbar(list(counts), list(map(mean, counts.values())), margins, **style)
-    axes[1].axhline(mean(language), color="black", linestyle="--", linewidth=1)
-    axes[0].set(ylabel="share that the grammar accepts", ylim=(-0.03, 1.03))
-    axes[1].set(ylabel="different words in a stretch", xlim=axes[0].get_xlim())
-    axes[1].set_ylim(bottom=0)
-    for ax in axes:
-        ax.set(xlabel="temperature", xticks=list(points))
-    despine(figure)
-    figure.legend(ncols=len(found), loc="outside lower center", frameon=False)
-    show(figure, caption, alt)
-
-
-def wilson(right, drawn):
-    """Both ends of the 95 % interval of a share. Source: Wilson 1927."""
-    middle = (right + 1.92) / (drawn + 3.84)
-    margin = 1.96 * (right * (drawn - right) / drawn + 0.96) ** 0.5 / (drawn + 3.84)
-    return middle - margin, middle + margin
 
 
 def score_clouds(panels, labels, caption, alt, varies="chance"):

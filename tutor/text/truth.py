@@ -11,7 +11,7 @@ from collections import Counter
 from functools import cache, lru_cache
 
 from tutor.text.grammar import OWNED, Caption, Referent, join_words
-from tutor.text.lexicon import ADJECTIVES, NOUNS, QUALITIES, VERBS, Adjective, Noun, Verb
+from tutor.text.lexicon import QUALITIES, Adjective, Noun, Verb
 
 
 def generate_english(size, seed=0, write=Caption.write):
@@ -269,23 +269,6 @@ def could_stand(option, known):
 def written_words(sentence):
     """The words of a caption, commas and the full stop among them: a list of str."""
     return sentence.replace(",", " ,").replace(".", " .").split()
-
-
-@cache
-def kinds():
-    """The part of speech of the lexicon's English words: a dict word -> kind."""
-    forms = [form for noun in NOUNS.values() for form in (noun.english, noun.english_plural)]
-    kinds = {word: "noun" for form in forms for word in form.split()}
-    kinds |= {word: "adjective" for word in ADJECTIVES}
-    return kinds | {verb.english.split()[0]: "verb" for verb in VERBS}
-
-
-def kind_of(words, i):
-    """The kind of word i of a caption's words: "noun", "verb", "adjective", "first word", "full
-    stop" or "other"."""
-    if i == 0:
-        return "first word"
-    return "full stop" if words[i] == "." else kinds().get(words[i], "other")
 
 
 def words_of(sentence):

@@ -1,6 +1,6 @@
 // JourneyView: one sentence all the way. Where its numbers come from: journey_source.js; what the
-// panels draw: journey_map.js, journey_next.js, journey_layer.js, journey_head.js, and what they
-// say: journey_words.js; what the reader changes: journey_changes.js.
+// parts draw: journey_river.js, journey_next.js, journey_head.js, and what they
+// say: journey_words.js, journey_walk.js; what the reader changes: journey_changes.js.
 import {
   all,
   assign,
@@ -11,17 +11,27 @@ import {
   makeSentence,
   makeSteps,
   mark,
+  range,
   tag,
   waitingFor,
   watchSize,
 } from "./common.js";
 import { makeBanner, makeFactorRow } from "./journey_changes.js";
-import { askForHeads, drawHead, drawNumber, loadHead } from "./journey_head.js";
-import { drawHidden, drawLayer } from "./journey_layer.js";
-import { drawLengths, makeMap } from "./journey_map.js";
+import { askForHeads, drawHead, drawHidden, drawNumber, loadHead } from "./journey_head.js";
 import { makeNext } from "./journey_next.js";
-import { asShare, makeStop, parsePlace, roam, SAVED, SUB_LAYERS } from "./journey_parts.js";
+import {
+  asShare,
+  makeStop,
+  parsePlace,
+  roam,
+  rowOf,
+  SAVED,
+  SUB_LAYERS,
+  shownPlace,
+} from "./journey_parts.js";
+import { makeRiver } from "./journey_river.js";
 import { makeSource } from "./journey_source.js";
+import { makeWalk } from "./journey_walk.js";
 import { tellHead, tellLayer, tellWhole } from "./journey_words.js";
 import { makeView } from "./widget.js";
 
@@ -35,6 +45,9 @@ function render({ model, el }) {
   let wanted = null; // what it shall run after that
   let number = null; // the number that is opened: { kind, s, feature }, or null
   let drawn = 0; // counts drawings of the panel: the latest wins
+  let weights = new Map(); // sub-layer -> its A, of the run that is shown
+  let one = null; // the head that is drawn open
+  let playing = null; // a timer
 
   /** What is shown. The panels read it, and change it by calling `act` only. */
   const state = {
@@ -45,6 +58,8 @@ function render({ model, el }) {
     step: 0,
     source: 0,
     place: "",
+    head: null, // whose lines are drawn in all layers; first the one that picks most clearly
+    walk: 0, // the step of the walk, from 1
     picks: new Map(), // step -> whose its token is: "you chose", "drawn" or, from Python, "given"
     numbers(name) {
       if (!cache.has(name)) {
@@ -73,7 +88,8 @@ function render({ model, el }) {
   const refreshTokens = roam(tokens);
   const reads = makeLive("p.journey-reading");
   const more = tag("span", { "aria-hidden": "true", title: "scroll: there are more" }, "↔");
-  const steps = tag("div.journey-steps", back, forth, tokens, more);
+  const play = tag("button", { onclick: playOrRest });
+  const steps = tag("div.journey-steps", back, forth, play, tokens, more);
   const banner = makeBanner(state, { scale, run });
   const crumbs = tag("nav.journey-crumbs", { "aria-label": "Where you are" });
   const story = makeLive("p.journey-story");
@@ -81,8 +97,10 @@ function render({ model, el }) {
   const effect = makeLive("p.journey-effect");
   const panel = tag("div.journey-inner");
   const refreshPanel = roam(panel);
-  const map = makeMap(state, { open, chooseSource });
-  const next = makeNext(state, { choose, drawn: takeDrawn, tell, shown: showEffect });
+  const next = makeNext(state, { choose, drawn: takeDrawn, tell, shown: showNext });
+  const goTo = (step) => assign(model, { step });
+  const river = makeRiver(state, { open, chooseSource, goTo, ends });
+  const walk = makeWalk(state, { go: walkTo, choose: chooseHead, onward });
   const refreshNext = roam(next.node.querySelector(".journey-candidates"));
   const inPanel = [crumbs, story, factorRow.node, effect, panel];
   const opened = tag("section.journey-panel", { "aria-label": "Opened" }, ...inPanel);
@@ -94,25 +112,25 @@ function render({ model, el }) {
           "to a layer, a head, a number. Escape or Backspace goes out. Square brackets, [ and ], go " +
           "a token back and on.",
   );
+  next.node.dataset.at = "choose";
+  const whole = tag("div.journey-whole", river.node, opened, next.node);
   const content = tag(
     "div.journey-content",
-    asking,
-    said,
-    steps,
-    reads,
+    tag("div.journey-top", asking, steps),
+    tag("div.journey-told", reads, said),
+    walk.node,
+    walk.says,
+    whole,
     banner.node,
-    tag("div.journey-whole", map.node, next.node),
     tag(
       "p.journey-key",
-      "Numbers and bars: the length of the vector that is added, in the encoder to the marked " +
-        "source token, in the decoder to the token it reads. Small squares: heads; stronger " +
-        "colour = longer. ",
+      "A line is as wide as the weight, or the probability, that it stands for. Numbers beside " +
+        "names: the length of the vector that is added. ",
       tag("b.journey-encoder", "Blue"),
       ": from the source. ",
       tag("b.journey-decoder", "Orange"),
       ": the decoder's own.",
     ),
-    opened,
     help,
   );
   frame.append(content);
@@ -205,6 +223,42 @@ function render({ model, el }) {
     assign(model, { step: Math.min(Math.max(state.step + by, 0), state.facts.target.length - 1) });
   }
 
+  function rest() {
+    clearInterval(playing);
+    playing = null;
+    play.textContent = "▶";
+    play.ariaLabel = "Play along the tokens";
+  }
+
+  function playOrRest() {
+    if (playing) return rest();
+    const last = state.facts.target.length - 1;
+    if (state.step === last) assign(model, { step: 0 });
+    playing = setInterval(() => (state.step < last && frame.isConnected ? go(1) : rest()), 1500);
+    play.textContent = "❚❚";
+    play.ariaLabel = "Rest";
+  }
+
+  function walkTo(step, place) {
+    number = null;
+    [state.walk, state.place] = [step, place];
+    assign(model, { walk: step, place });
+    showPanel();
+  }
+
+  /** From the end of the walk to the next token, which asks again. */
+  function onward() {
+    go(1);
+    walkTo(2, state.place);
+  }
+
+  function chooseHead(m) {
+    state.head = m;
+    const { sub, kind } = parsePlace(shownPlace(state));
+    if (kind !== "ff") move(`${sub}.head.${m}`);
+    showPanel();
+  }
+
   function chooseSource(s) {
     if (s === state.source) return;
     state.source = s;
@@ -214,11 +268,13 @@ function render({ model, el }) {
   /** Go in: to a layer, a sub-layer or a head. */
   function open(place) {
     number = null;
-    goTo(place);
+    state.walk = 0;
+    assign(model, { walk: 0 });
+    move(place);
     showPanel(true);
   }
 
-  function goTo(place) {
+  function move(place) {
     state.place = place;
     assign(model, { place });
   }
@@ -239,8 +295,8 @@ function render({ model, el }) {
     const { head } = parsePlace(place);
     const up = place.slice(0, place.lastIndexOf(head === null ? "." : ".head."));
     const to = up.includes(".") ? up : "";
-    goTo(to);
-    showPanel(true, to ? `panel:${place}` : place);
+    move(to);
+    showPanel(true, place);
   }
 
   const act = { open, scale, number: openNumber };
@@ -264,6 +320,7 @@ function render({ model, el }) {
   /** Show the facts of a run. */
   function take(facts) {
     cache = new Map();
+    weights = new Map();
     state.facts = facts;
     const nothing = !Object.keys(facts.scales).length;
     if (nothing) state.untouched = facts;
@@ -280,7 +337,6 @@ function render({ model, el }) {
     sentence.value = facts.text;
     frame.setAttribute("aria-label", `Journey of “${facts.text}”`);
     keepFocus(() => {
-      map.build();
       const stops = facts.target.map((token, t) => {
         const here = () => assign(model, { step: t });
         const how = { class: state.picks.has(t) ? "journey-by-reader" : "", onfocus: here };
@@ -328,9 +384,46 @@ function render({ model, el }) {
     mark(more, { "journey-none": tokens.scrollWidth <= tokens.clientWidth + 2 });
   }
 
-  function showPosition() {
-    map.show();
-    showPanel();
+  const showPosition = () => showPanel();
+
+  const candidates = () => [...next.node.querySelectorAll(".journey-candidates .journey-stop")];
+
+  /** Where the candidates stand, in the river's px, and with which shares. */
+  function ends(area) {
+    const from = area.getBoundingClientRect();
+    return candidates()
+      .filter((row) => !row.classList.contains("journey-none"))
+      .map((row) => {
+        const { top, height, right } = row.getBoundingClientRect();
+        const share = Number(row.querySelector(".journey-meter").style.getPropertyValue("--share"));
+        const id = Number(row.dataset.id);
+        return { id, share, y: top + height / 2 - from.top, right: right - from.left };
+      });
+  }
+
+  function showNext() {
+    showEffect();
+    if (one) showRiver();
+  }
+
+  function showRiver() {
+    const at = river.show(weights);
+    walk.show(whole, one);
+    return at;
+  }
+
+  /** The weights of all heads, for the lines, and a head whose pick is clear. */
+  async function wantWeights() {
+    const { facts, step } = state;
+    const names = Object.keys(facts.heads);
+    const found = await Promise.all(names.map((sub) => state.numbers(`${sub}.A`)));
+    if (state.facts !== facts) return;
+    weights = new Map(names.map((sub, i) => [sub, found[i]]));
+    if (state.head !== null) return;
+    const A = weights.get(`decoder.${facts.config.layers - 1}.cross`);
+    const most = range(facts.config.heads).map((m) => Math.max(...rowOf(A, m, step)));
+    const clear = most.map((share) => (share > 0.9 ? 1 - share : share)); // and yet it mixes
+    state.head = clear.indexOf(Math.max(...clear));
   }
 
   /** What the changes did, in the panel too: there the switches are. */
@@ -369,8 +462,8 @@ function render({ model, el }) {
     if (number) way.push([{ E: "a score", A: "a weight", Y: "the mix" }[number.kind], null]);
     const leave = (to) => () => {
       number = null;
-      goTo(to);
-      showPanel(true, to ? null : place);
+      move(to);
+      showPanel(true, place);
     };
     const here = way.length - 1;
     crumbs.replaceChildren(
@@ -385,63 +478,69 @@ function render({ model, el }) {
 
   /** Draw what is open. `enter`: the reader came here, so the focus goes along, to `key` if given. */
   async function showPanel(enter = false, key = null) {
+    if (model.get("bars")) return;
     const mine = (drawn += 1);
-    state.place = model.get("place");
+    [state.place, state.walk] = [model.get("place"), model.get("walk") ?? 0];
     const { place, facts } = state;
+    const { head } = parsePlace(place);
+    if (head !== null) state.head = head;
     const follow = enter && focused() !== null;
-    map.show();
+    showRiver();
     showCrumbs();
     factorRow.show();
+    factorRow.node.hidden = effect.hidden = !place;
     showEffect();
-    const { kind, head } = parsePlace(place);
     try {
-      let child, words;
-      if (!place) {
-        [child, words] = [drawLengths(state), tellWhole(state)];
-      } else if (head === null) {
-        child = drawLayer(state, place, act);
-        if (kind === "ff") child = tag("div", child, await drawHidden(state, place));
-        words = tellLayer(state, place);
-      } else {
-        const one = await loadHead(state, place);
-        if (mine !== drawn) return;
-        child = number ? drawNumber(one, number, act) : drawHead(one, act);
-        words = tellHead(facts, one, number);
-      }
+      await wantWeights();
+      const shown = shownPlace(state);
+      const found = shown.endsWith("ff") ? null : await loadHead(state, shown);
+      const hidden = found ? null : await drawHidden(state, shown);
       if (mine !== drawn) return;
-      story.textContent = words;
-      const at = focused();
-      const old = panel.contains(at) ? at.dataset.key : null;
-      const scrolled = panel.querySelector(".journey-keys")?.scrollTop ?? 0;
-      panel.replaceChildren(child);
-      const keys = panel.querySelector(".journey-keys");
+      one = found;
+      const at = showRiver();
+      const inside = found ? drawHead(found, act, at.wide ? at : null) : hidden;
+      if (number || head !== null) story.textContent = tellHead(facts, one, number);
+      else story.textContent = place ? tellLayer(state, place) : tellWhole(state);
+      const old = focused();
+      const scrolled = content.querySelector(".journey-keys")?.scrollTop ?? 0;
+      river.inside.replaceChildren(...(at.wide ? [inside] : []));
+      const under = number ? [drawNumber(one, number, act)] : [];
+      panel.replaceChildren(...(at.wide ? [] : [inside]), ...under);
+      if (hidden) hidden.style.top = `${at.heads - 44}px`;
+      const keys = content.querySelector(".journey-keys");
       if (keys) keys.scrollTop = scrolled;
       refreshPanel();
+      walk.show(whole, one);
       const first = panel.querySelector(".journey-stop");
-      const entered = panel.querySelector(".journey-slot.journey-now") ?? find(`panel:${place}`);
-      if (follow) (find(key) ?? entered ?? first ?? find(place))?.focus();
-      else if (old) (find(old) ?? first ?? banner.node).focus({ preventScroll: true });
+      const entered = panel.querySelector(".journey-slot.journey-now") ?? find(place);
+      if (follow) (find(key) ?? entered ?? first)?.focus({ preventScroll: !number });
+      else if (old && !old.isConnected)
+        (find(old.dataset.key) ?? first ?? banner.node).focus({ preventScroll: true });
     } catch (error) {
       if (mine === drawn) tell(error);
     }
   }
 
+  rest();
   take(state.facts);
   if (!source.alive) {
     asking.hidden = true;
     said.textContent = SAVED;
   }
-  const ends = listen(model, {
+  const listening = listen(model, {
     // A run from Python: the run of the page itself is taken when it answers.
     facts: () => !busy && model.get("facts") !== state.facts && take(model.get("facts")),
     step: () => model.get("step") !== state.step && showStep(),
     place: () => model.get("place") !== state.place && showPanel(),
+    walk: () => model.get("walk") !== state.walk && showPanel(),
   });
+  let width = 0;
   const resized = () => {
     scrollToStep(); // there is no width before the view is on the page
-    map.show();
+    if (width !== frame.clientWidth) showPanel();
+    width = frame.clientWidth;
   };
-  return all(ends, source.close, watchSize(frame, resized));
+  return all(listening, source.close, rest, watchSize(frame, resized));
 }
 
 export { makeSource }; // for its tests

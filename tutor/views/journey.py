@@ -27,8 +27,8 @@ class JourneyView(View):
     is looked at, "" (the whole model), a layer ("encoder.0"), a sub-layer ("decoder.2.cross") or a
     head of it ("decoder.2.cross.head.3"). bars: show the bars of the next token alone.
 
-    The attributes `text`, `written`, `scales`, `step` and `place` follow the reader's choice;
-    `numbers(name)` are those of the run that is shown, and `begin` starts another.
+    The attributes `text`, `written`, `scales`, `step`, `place` and `walk` follow what the reader
+    does; `numbers(name)` are those of the run that is shown, and `begin` starts another.
     Raises ValueError, in one sentence, for what the model cannot run.
     """
 
@@ -38,6 +38,7 @@ class JourneyView(View):
     facts = Dict().tag(sync=True)  # of the run that is shown, see `begin`
     step = Int().tag(**READERS)
     place = Unicode().tag(**READERS)
+    walk = Int().tag(**READERS)  # the step of the walk through the view, from 1; 0 is none
     bars = Bool().tag(sync=True)
 
     def __init__(self, translator, text, written=(), scales=None, step=0, place="", bars=False):
@@ -237,10 +238,14 @@ class JourneyView(View):
         return super().saved_state() | {"index": index, "buffer": buffer}
 
     def opened_state(self):
-        """The traits, and the numbers that the opened place draws: a model has the others."""
-        sub_layer = self.place.partition(".head.")[0]
+        """The traits, and the numbers that are drawn first: a model has the others."""
+        last = f"decoder.{self.facts['config']['layers'] - 1}"
+        side, layer, *kind = (self.place or last).split(".")
+        kind = kind[0] if kind else "self" if side == "encoder" else "cross"
+        sub_layer = f"{side}.{layer}.{kind}"  # that the page draws open
         names = [f"{sub_layer}.{name}" for name in ("Q", "K", "V", "E", "A", "Y", "hidden")]
-        index, buffer = self._packed(names)
+        names += [f"{place}.A" for place in self.facts["heads"]]
+        index, buffer = self._packed([] if self.bars else names)
         return super().saved_state() | {"index": index, "buffer": buffer}
 
     def _shares(self, count):

@@ -35,7 +35,6 @@ export function makeBanner(state, { scale, run }) {
       chips.push(undo(`token:${t}`, `${whose}: ${what}`, forget, title));
     });
     mark(node, {
-      "journey-settled": !state.alive, // nothing can come into it
       "journey-changed": chips.length > 0,
       "journey-only-written": !places.length && chips.length > 0,
     });
@@ -56,7 +55,7 @@ export function makeBanner(state, { scale, run }) {
     const { facts, untouched, own, alive } = state;
     const same = facts.written.length ? "the same choice of tokens and " : "";
     if (!Object.keys(facts.scales).length) {
-      const how = alive ? " To switch a part off, open its layer and press “on” beside it." : "";
+      const how = alive ? " To switch a part off, open it." : "";
       if (!facts.written.length) return [`Nothing is switched off.${how}`];
       if (own) return ["The model's own choice: ", tag("i", own.translation)];
       return ["Not all of its tokens are the model's own choice."];

@@ -1,4 +1,5 @@
-// A head, opened: scores, mask, softmax and mix, row by row; and one number with its formula.
+// A head, opened: scores, mask, softmax and mix, row by row; one number with its formula; and what
+// is in the middle of a feed-forward sub-layer.
 import { makeLive, mark, range, tag } from "./common.js";
 import {
   makeMeter,
@@ -18,6 +19,9 @@ export function askForHeads(state, place) {
   return Promise.all(["Q", "K", "V", "E", "A", "Y"].map((name) => state.numbers(`${sub}.${name}`)));
 }
 
+/** The largest of a head's numbers. */
+const reachOf = (X, m) => Math.max(...range(X.shape[1]).map((r) => reach(rowOf(X, m, r))));
+
 /** The numbers of a head at one position, all that the panels below draw. */
 export async function loadHead(state, place) {
   const { side, kind, head, sub } = parsePlace(place);
@@ -35,71 +39,109 @@ export async function loadHead(state, place) {
     E: rowOf(E, head, at),
     A: rowOf(A, head, at),
     Y: rowOf(Y, head, at),
-    largest: { K: reach(K.data), V: reach(V.data) },
+    largest: { K: reachOf(K, head), V: reachOf(V, head) },
     length: facts.heads[sub][head][at],
   };
 }
 
-/** The panel of a head: a row for each key; two numbers in it can be opened. */
-export function drawHead(one, act) {
+/** e to a score, short. */
+const power = (x) => {
+  const e = Math.exp(x);
+  return e < 10
+    ? two(e)
+    : e < 1e5
+      ? e.toFixed(e < 100 ? 1 : 0)
+      : e.toExponential(0).replace("+", "");
+};
+
+/** A head: a row for each key, and the query, the sums and the mix in a row of their own.
+ *
+ * `at`: where the rows stand in the open band (see `layOut`); null: one below the other, with names.
+ */
+export function drawHead(one, act, at) {
   const { q, E, A, Y, keys, asks, hidden, largest } = one;
   const cell = (what, ...children) => tag(`span${what}`, ...children);
+  const products = keys.map((_, s) => one.k(s).map((x, i) => x * q[i]));
+  const most = reach(products.map(reach));
+  const place = (row, y) => at && row.style.setProperty("top", `${y}px`);
   const rows = keys.map((token, s) => {
     const off = hidden(s);
     const open = (kind) => () => act.number({ kind, s });
     const score = makeStop(
       `number:E:${s}`,
-      `score of ${asks} for ${token}: ${two(E[s])}${off ? ", hidden: not read yet" : ""}. Open`,
+      `${two(E[s])}: score of ${asks} for ${token}${off ? ", hidden: not read yet" : ""}. Open`,
       open("E"),
-      { class: "journey-score" },
+      { class: "journey-score", "data-at": "weigh" },
       two(E[s]),
     );
+    const said = off ? "hidden" : two(A[s]);
     const weight = makeStop(
       `number:A:${s}`,
-      `weight of ${token}: ${off ? "hidden, not read yet" : two(A[s])}. Open`,
+      `${said}: weight of ${token}${off ? ", not read yet" : ""}. Open`,
       open("A"),
-      { class: "journey-weight" },
+      { class: "journey-weight", "data-at": "weigh" },
       makeMeter(A[s]),
-      cell(".journey-number", off ? "hidden" : two(A[s])),
+      cell(".journey-number", said),
     );
     const row = tag(
       "div.journey-key-row",
       cell(".journey-token", token),
-      cell("", makeStrip(one.k(s), largest.K)),
+      tag("span", { "data-at": "weigh" }, makeStrip(one.k(s), largest.K, 22)),
+      tag("span.journey-products", { "data-at": "weigh" }, makeStrip(products[s], most, 22)),
       score,
+      tag("span.journey-power", { "data-at": "weigh" }, off ? "0" : power(E[s])),
       weight,
-      cell("", makeStrip(one.v(s), largest.V)),
+      tag("span", { "data-at": "mix" }, makeStrip(one.v(s), largest.V, 22)),
     );
     row.children[0].title = token;
     mark(row, { "journey-future": off });
     row.style.setProperty("--weight", A[s].toFixed(3));
+    if (at) place(row, at.keys + at.pitch * s);
     return row;
   });
   const mix = makeStop(
     "number:Y:0",
-    `the mix of values: ${Y.length} numbers. Open`,
+    `mix of the values: ${Y.length} numbers. Open`,
     () => act.number({ kind: "Y", s: 0 }),
-    { class: "journey-mix" },
-    makeStrip(Y, reach(Y), 26),
+    { class: "journey-mix", "data-at": "mix" },
+    makeStrip(Y, reach(Y), 24),
+    cell("", "mix"),
   );
-  const softmax = one.kind === "self" && one.side === "decoder" ? "mask, softmax" : "softmax";
-  const key = keys.length > 12 ? "key (scroll)" : "key";
-  const names = [key, "K", "q · k / √d_k", `${softmax}: weight`, "V"];
-  return tag(
+  const sum = E.reduce((all, x, s) => all + (hidden(s) ? 0 : Math.exp(x)), 0);
+  const query = tag(
+    "div.journey-key-row.journey-query",
+    cell(".journey-token", asks),
+    tag("span.journey-q", { "data-at": "ask" }, makeStrip(q, reach(q), 24), `q of ${asks}`),
+    cell(".journey-products"),
+    cell(".journey-right", "sum"),
+    tag("span.journey-power", { "data-at": "weigh" }, power(Math.log(sum))),
+    cell(".journey-number", two(1)),
+    mix,
+  );
+  const titles = ["key", "K", "q × K", "q·K/√d", "e^score", "weight", "V"];
+  const names = tag("div.journey-key-row.journey-names", ...titles.map((name) => cell("", name)));
+  const whose = one.kind === "cross" ? "of the source, out of the memory" : "of these rows";
+  names.children[1].title = `the keys ${whose}`;
+  names.children[0].className = "journey-token";
+  names.children[2].className = "journey-products";
+  names.children[5].title = "softmax: e^score, divided by the sum of all";
+  names.children[6].title = `the values ${whose}`;
+  if (at) {
+    place(names, at.keys - 18);
+    place(query, at.query - 14);
+  }
+  const node = tag(
     `div.journey-inside.journey-${one.side}.journey-is-${one.kind}`,
-    tag(
-      "div.journey-key-row.journey-query",
-      cell(".journey-token", asks),
-      cell("", makeStrip(q, reach(q), 26)),
-      cell("", "◂ query q"),
-    ),
-    tag("div.journey-key-row.journey-names", ...names.map((name) => cell("", name))),
+    names,
     tag("div.journey-keys", ...rows),
-    tag(
-      "div.journey-key-row.journey-query",
-      ...[cell(""), cell(""), cell(""), cell(".journey-right", "mix of values ▸"), mix],
-    ),
+    query,
   );
+  mark(node, { "journey-placed": at });
+  if (at) {
+    node.style.setProperty("--columns", at.columns.map((w) => `${w}px`).join(" "));
+    mark(node, { "journey-full": at.columns.length === 6 });
+  }
+  return node;
 }
 
 /** A score as a sum: its rows of bars, [name, numbers, scale]; `says(i)` of each bar; the formula;
@@ -231,5 +273,24 @@ export function drawNumber(one, number, act) {
       `Where from: ${why} `,
       makeStop("from", `Go to: ${where}`, go, small, where),
     ),
+  );
+}
+
+/** The units of a feed-forward sub-layer at one position, as bars. */
+export async function drawHidden(state, sub) {
+  const at = positionOf(state, sub);
+  const { shape, data } = await state.numbers(`${sub}.hidden`); // (S or T, d_ff)
+  const row = data.subarray(at * shape[1], (at + 1) * shape[1]);
+  const best = row.indexOf(Math.max(...row));
+  return tag(
+    "div",
+    { class: `journey-hidden journey-${sub.split(".")[0]}` },
+    tag(
+      "p",
+      `The ${shape[1]} units in the middle, after ReLU: ` +
+        `${row.filter((x) => x > 0).length} are above 0; the largest is unit ${best} with ` +
+        `${two(row[best])}.`,
+    ),
+    makeStrip(row, row[best], 48, true),
   );
 }

@@ -12,6 +12,9 @@ export const asShare = (p) => (p > 0 && p < 0.005 ? "< 0.01" : two(p));
 
 export const SUB_LAYERS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
 
+/** The same where there is little room. */
+export const SHORT = { self: "self", cross: "cross", ff: "FF" };
+
 /** Is a head off because its sub-layer is? */
 export const isOffWith = (scales, { sub, head }) => head !== null && scales[sub] === 0;
 
@@ -37,6 +40,18 @@ export function parsePlace(place) {
   const [side, layer, kind, , head] = place.split(".");
   const sub = place.replace(/\.head\..*/, "");
   return { side, layer, kind, head: head === undefined ? null : Number(head), sub };
+}
+
+/** The head or feed-forward sub-layer that is drawn open: that of the place, or the likeliest. */
+export function shownPlace({ place, head, facts }) {
+  const {
+    side,
+    layer,
+    kind,
+    head: own,
+  } = parsePlace(place || `decoder.${facts.config.layers - 1}`);
+  const sub = `${side}.${layer}.${kind ?? (side === "encoder" ? "self" : "cross")}`;
+  return kind === "ff" ? sub : `${sub}.head.${own ?? head}`;
 }
 
 /** A place in words: "decoder layer 2, cross-attention, head 3". */
@@ -131,13 +146,6 @@ export function makeStrip(numbers, largest, height = 18, foot = false) {
     tag("path.journey-bars", { d: path }),
   );
 }
-
-/** The greatest length at both chosen tokens, of the stream or what is added: one scale for all bands. */
-export const longestOf = (state) =>
-  Object.entries(state.facts.lengths).reduce((most, [place, of]) => {
-    const at = positionOf(state, place);
-    return Math.max(most, of.before[at], of.adds[at], of.after[at]);
-  }, 1e-9);
 
 /** The largest of some numbers without their signs. */
 export const reach = (numbers) => numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);

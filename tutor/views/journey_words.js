@@ -1,5 +1,5 @@
 // What the panel says of what is open, above its drawing.
-import { kindsOf, namePlace, parsePlace, positionOf, tokenOf, two } from "./journey_parts.js";
+import { kindsOf, parsePlace, positionOf, SUB_LAYERS, tokenOf, two } from "./journey_parts.js";
 
 /** Of the whole model. */
 export function tellWhole({ facts, step, source: s }) {
@@ -11,21 +11,20 @@ export function tellWhole({ facts, step, source: s }) {
   );
 }
 
-/** Of a layer. */
+/** Of a layer, or of a sub-layer: how long the stream is, and what is added to it. */
 export function tellLayer(state, place) {
-  const { lengths, scales } = state.facts;
-  const { side, layer } = parsePlace(place);
-  const added = kindsOf(side).map((kind) => {
-    const { adds } = lengths[`${side}.${layer}.${kind}`];
-    return two(adds[positionOf(state, place)]);
-  });
-  const off = Object.keys(scales)
-    .filter((part) => part.startsWith(`${side}.${layer}.`) && scales[part] === 0)
-    .map((part) => namePlace(part).split(", ").slice(1).join(", "));
+  const { lengths } = state.facts;
+  const { side, layer, kind } = parsePlace(place);
+  const at = positionOf(state, place);
+  const told = kindsOf(side)
+    .filter((one) => one === (kind ?? one))
+    .map((one) => {
+      const { before, adds, after } = lengths[`${side}.${layer}.${one}`];
+      return `${SUB_LAYERS[one]} adds ${two(adds[at])} to ${two(before[at])}, which makes ${two(after[at])}`;
+    });
   return (
-    `${side === "encoder" ? "Encoder" : "Decoder"} layer ${layer} adds vectors of length ` +
-    `${added.slice(0, -1).join(", ")} and ${added.at(-1)} to the vector of ` +
-    `${tokenOf(state, place)}.${off.length ? ` Off: ${off.join("; ")}.` : ""}`
+    `Lengths of vectors, at ${tokenOf(state, place)}: ${told.join("; ")}. ` +
+    "Vectors add, lengths do not."
   );
 }
 

@@ -28,8 +28,9 @@ if (document.querySelector(".tex")) {
 
 // ---- views
 
-// The first journey of a page opens where the address says: "?at=3,decoder.2.cross.head.3".
-const AT = /^\?at=(\d+),((\w+\.\d+\.\w+)(?:\.head\.\d+)?|)$/;
+// The first journey of a page opens where the address says: "?at=3,decoder.2.cross.head.3"; its
+// walk, at a step: "?at=3,,5".
+const AT = /^\?at=(\d+),((\w+\.\d+(?:\.\w+)?)(?:\.head\.\d+)?|)(?:,(\d))?$/;
 const [journey] = every('.course-view[data-view="JourneyView"]');
 for (const node of every(".course-view")) {
   const { view, model } = node.dataset;
@@ -37,10 +38,11 @@ for (const node of every(".course-view")) {
   if (translator && location.protocol.startsWith("http") && !page.navigator.connection?.saveData)
     addEventListener("load", () => setTimeout(translator.warm, 500)); // or before
   const state = JSON.parse(node.querySelector("script").textContent);
-  const [linked, step, place, sub] = (node === journey && AT.exec(location.search)) || [];
+  const [linked, step, place, part, walk] = (node === journey && AT.exec(location.search)) || [];
   const { target, lengths } = state.facts ?? {};
-  if (linked && step < target.length && (!sub || sub in lengths))
-    Object.assign(state, { step: Number(step), place });
+  const known = (name) => Object.keys(lengths).some((sub) => `${sub}.`.startsWith(`${name}.`));
+  if (linked && step < target.length && (!part || known(part)))
+    Object.assign(state, { step: Number(step), place, walk: Number(walk ?? 0) });
   const shown = page.tutorViews[view].open(node, JSON.stringify(state), translator);
   if (linked)
     addEventListener("load", () => {
@@ -48,12 +50,14 @@ for (const node of every(".course-view")) {
       node.querySelector("button").focus({ preventScroll: true }); // who is led here, asks
     });
   if (node === journey)
-    for (const trait of ["step", "place"]) shown.on(`change:${trait}`, () => remember(shown));
+    for (const trait of ["step", "place", "walk"])
+      shown.on(`change:${trait}`, () => remember(shown));
 }
 
 /** Write what is shown into the address, so that it can be linked to. */
 function remember(shown) {
-  const at = `?at=${shown.get("step")},${shown.get("place")}`;
+  const [step, place, walk] = ["step", "place", "walk"].map(shown.get);
+  const at = `?at=${step},${place}${walk ? `,${walk}` : ""}`;
   history.replaceState(null, "", location.pathname + at + location.hash);
 }
 

@@ -27,7 +27,6 @@ IN_CONTEXT_SIZES = dict(
 IN_CONTEXT_STEPS, ROWS = 400, 64  # rows in a step
 ASKED = slice(2 * SHOWN_PAIRS + 1, None, 2)  # where the questions stand, behind [BOS]
 IN_CONTEXT_SEEDS, LAYERS = tuple(range(10)), (1, 2)
-LONGER_STEPS, LONGER_SEEDS = 4_000, (0, 1, 2)  # one layer, trained ten times as long
 TESTED = 500
 
 
@@ -55,12 +54,12 @@ def answers_loss(model, batch, smoothing=0.0):
     return smoothed_cross_entropy(Y, model.embedding.weight, targets, smoothing)
 
 
-def train_one(num_layers, seed, steps=IN_CONTEXT_STEPS, kind=LanguageModel):
+def train_one(num_layers, seed, kind=LanguageModel):
     """A LanguageModel of so many layers, or another `kind` of one, trained from `seed`."""
     torch.manual_seed(seed)
     model = kind(LanguageModelConfig(**IN_CONTEXT_SIZES, num_layers=num_layers))
-    pairs = [([], row) for row in rows(steps * ROWS, seed).tolist()]
-    recipe = Recipe(steps, ROWS * IN_CONTEXT_SIZES["max_len"], smoothing=0.0, seed=seed)
+    pairs = [([], row) for row in rows(IN_CONTEXT_STEPS * ROWS, seed).tolist()]
+    recipe = Recipe(IN_CONTEXT_STEPS, ROWS * IN_CONTEXT_SIZES["max_len"], smoothing=0.0, seed=seed)
     train(model, pairs, recipe, loss_of=answers_loss)
     return model
 
@@ -140,12 +139,6 @@ def run(num_layers, seed):
         with without_heads(model, [head for head, looks in first.items() if looks == off]):
             found[name] = round(accuracy(model, ids), 3)
     return model, found
-
-
-def longer(seed):
-    """One layer that was trained ten times as long: its accuracy at each of the questions."""
-    found = answered(train_one(1, seed, LONGER_STEPS), rows(TESTED, seed=99)).mean(0)
-    return {"seed": seed, "by_question": [round(x, 3) for x in found.tolist()]}
 
 
 def load(num_layers):

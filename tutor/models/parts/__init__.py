@@ -10,7 +10,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 SEEDS = tuple(range(10))
 EVERY = 40  # steps; a curve has one share of right answers for so many
-UPDATES = {"parts": 800, "sizes": 800, "scores": 800, "depth": 600}  # steps of a training
+UPDATES = {"parts": 800, "sizes": 800, "depth": 600}  # steps of a training
 WORDS, PLACES = (1, 6, 36), (2 / 3, 4, 24)  # lengths of a word and of its place
 WHOLE = "the whole"
 CHANGES = {
@@ -28,8 +28,8 @@ CHANGES = {
         for word in WORDS
         for place in PLACES
         if (word, place) != (6, 4)  # that is the whole one
-    },
-    "scores": {"1, 0.67": dict(word=1, place=2 / 3, larger=6)},  # W_Q and W_K of the first layer
+    }
+    | {"3.43, 2.29": dict(word=3.43, place=2.29)},  # 3 to 2, and the sum as long as of 1 and 4
     "depth": {
         "post-norm": dict(layers=6),
         "post-norm, warm-up": dict(layers=6, warm_up=200),

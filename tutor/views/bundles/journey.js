@@ -43,6 +43,7 @@ var tutorView = (() => {
   }
   var makeLive = (what) => tag(what, { "aria-live": "polite" });
   var range = (n) => [...Array(n).keys()];
+  var clamp = (x, least, most) => Math.min(Math.max(x, least), most);
   var waitingFor = ({ ready }) => ready === false ? "Loading the model, 6 MB: once for all pages …" : "The model runs …";
   function makeSentence(ask) {
     const input = tag("input", { type: "text", spellcheck: "false", autocomplete: "off" });
@@ -104,6 +105,7 @@ var tutorView = (() => {
   var two = (x) => x.toFixed(2).replace("-", "−");
   var asShare = (p) => p > 0 && p < 5e-3 ? "< 0.01" : two(p);
   var SUB_LAYERS = { self: "self-attention", cross: "cross-attention", ff: "feed-forward" };
+  var SHORT = { self: "self", cross: "cross", ff: "FF" };
   var isOffWith = (scales, { sub, head }) => head !== null && scales[sub] === 0;
   var sayFactor = (factor) => factor === 1 ? "" : factor === 0 ? ", switched off" : `, counts ${two(factor)} times`;
   var kindsOf = (side) => side === "encoder" ? ["self", "ff"] : ["self", "cross", "ff"];
@@ -113,6 +115,16 @@ var tutorView = (() => {
     const [side, layer, kind, , head] = place.split(".");
     const sub = place.replace(/\.head\..*/, "");
     return { side, layer, kind, head: head === void 0 ? null : Number(head), sub };
+  }
+  function shownPlace({ place, head, facts }) {
+    const {
+      side,
+      layer,
+      kind,
+      head: own
+    } = parsePlace(place || `decoder.${facts.config.layers - 1}`);
+    const sub = `${side}.${layer}.${kind ?? (side === "encoder" ? "self" : "cross")}`;
+    return kind === "ff" ? sub : `${sub}.head.${own ?? head}`;
   }
   function namePlace(place) {
     const { side, layer, kind, head } = parsePlace(place);
@@ -190,10 +202,6 @@ var tutorView = (() => {
       tag("path.journey-bars", { d: path })
     );
   }
-  var longestOf = (state) => Object.entries(state.facts.lengths).reduce((most, [place, of]) => {
-    const at = positionOf(state, place);
-    return Math.max(most, of.before[at], of.adds[at], of.after[at]);
-  }, 1e-9);
   var reach = (numbers) => numbers.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
   var makeMeter = (share, name = "") => tag(`span.journey-meter.${name}`, { style: `--share: ${share.toFixed(4)}` });
   function rowOf({ shape, data }, m, r) {
@@ -232,8 +240,6 @@ var tutorView = (() => {
         chips.push(undo(`token:${t}`, `${whose}: ${what}`, forget, title));
       });
       mark(node, {
-        "journey-settled": !state.alive,
-        // nothing can come into it
         "journey-changed": chips.length > 0,
         "journey-only-written": !places.length && chips.length > 0
       });
@@ -251,7 +257,7 @@ var tutorView = (() => {
       const { facts, untouched, own, alive } = state;
       const same = facts.written.length ? "the same choice of tokens and " : "";
       if (!Object.keys(facts.scales).length) {
-        const how = alive ? " To switch a part off, open its layer and press “on” beside it." : "";
+        const how = alive ? " To switch a part off, open it." : "";
         if (!facts.written.length) return [`Nothing is switched off.${how}`];
         if (own) return ["The model's own choice: ", tag("i", own.translation)];
         return ["Not all of its tokens are the model's own choice."];
@@ -315,6 +321,7 @@ var tutorView = (() => {
     const { sub } = parsePlace(place);
     return Promise.all(["Q", "K", "V", "E", "A", "Y"].map((name) => state.numbers(`${sub}.${name}`)));
   }
+  var reachOf = (X, m) => Math.max(...range(X.shape[1]).map((r) => reach(rowOf(X, m, r))));
   async function loadHead(state, place) {
     const { side, kind, head, sub } = parsePlace(place);
     const at = positionOf(state, place);
@@ -332,69 +339,98 @@ var tutorView = (() => {
       E: rowOf(E, head, at),
       A: rowOf(A, head, at),
       Y: rowOf(Y, head, at),
-      largest: { K: reach(K.data), V: reach(V.data) },
+      largest: { K: reachOf(K, head), V: reachOf(V, head) },
       length: facts.heads[sub][head][at]
     };
   }
-  function drawHead(one, act) {
+  var power = (x) => {
+    const e = Math.exp(x);
+    return e < 10 ? two(e) : e < 1e5 ? e.toFixed(e < 100 ? 1 : 0) : e.toExponential(0).replace("+", "");
+  };
+  function drawHead(one, act, at) {
     const { q, E, A, Y, keys, asks, hidden, largest } = one;
     const cell = (what, ...children) => tag(`span${what}`, ...children);
+    const products = keys.map((_, s) => one.k(s).map((x, i) => x * q[i]));
+    const most = reach(products.map(reach));
+    const place = (row, y) => at && row.style.setProperty("top", `${y}px`);
     const rows = keys.map((token, s) => {
       const off = hidden(s);
       const open = (kind) => () => act.number({ kind, s });
       const score = makeStop(
         `number:E:${s}`,
-        `score of ${asks} for ${token}: ${two(E[s])}${off ? ", hidden: not read yet" : ""}. Open`,
+        `${two(E[s])}: score of ${asks} for ${token}${off ? ", hidden: not read yet" : ""}. Open`,
         open("E"),
-        { class: "journey-score" },
+        { class: "journey-score", "data-at": "weigh" },
         two(E[s])
       );
+      const said = off ? "hidden" : two(A[s]);
       const weight = makeStop(
         `number:A:${s}`,
-        `weight of ${token}: ${off ? "hidden, not read yet" : two(A[s])}. Open`,
+        `${said}: weight of ${token}${off ? ", not read yet" : ""}. Open`,
         open("A"),
-        { class: "journey-weight" },
+        { class: "journey-weight", "data-at": "weigh" },
         makeMeter(A[s]),
-        cell(".journey-number", off ? "hidden" : two(A[s]))
+        cell(".journey-number", said)
       );
       const row = tag(
         "div.journey-key-row",
         cell(".journey-token", token),
-        cell("", makeStrip(one.k(s), largest.K)),
+        tag("span", { "data-at": "weigh" }, makeStrip(one.k(s), largest.K, 22)),
+        tag("span.journey-products", { "data-at": "weigh" }, makeStrip(products[s], most, 22)),
         score,
+        tag("span.journey-power", { "data-at": "weigh" }, off ? "0" : power(E[s])),
         weight,
-        cell("", makeStrip(one.v(s), largest.V))
+        tag("span", { "data-at": "mix" }, makeStrip(one.v(s), largest.V, 22))
       );
       row.children[0].title = token;
       mark(row, { "journey-future": off });
       row.style.setProperty("--weight", A[s].toFixed(3));
+      if (at) place(row, at.keys + at.pitch * s);
       return row;
     });
     const mix = makeStop(
       "number:Y:0",
-      `the mix of values: ${Y.length} numbers. Open`,
+      `mix of the values: ${Y.length} numbers. Open`,
       () => act.number({ kind: "Y", s: 0 }),
-      { class: "journey-mix" },
-      makeStrip(Y, reach(Y), 26)
+      { class: "journey-mix", "data-at": "mix" },
+      makeStrip(Y, reach(Y), 24),
+      cell("", "mix")
     );
-    const softmax = one.kind === "self" && one.side === "decoder" ? "mask, softmax" : "softmax";
-    const key = keys.length > 12 ? "key (scroll)" : "key";
-    const names = [key, "K", "q · k / √d_k", `${softmax}: weight`, "V"];
-    return tag(
+    const sum = E.reduce((all2, x, s) => all2 + (hidden(s) ? 0 : Math.exp(x)), 0);
+    const query = tag(
+      "div.journey-key-row.journey-query",
+      cell(".journey-token", asks),
+      tag("span.journey-q", { "data-at": "ask" }, makeStrip(q, reach(q), 24), `q of ${asks}`),
+      cell(".journey-products"),
+      cell(".journey-right", "sum"),
+      tag("span.journey-power", { "data-at": "weigh" }, power(Math.log(sum))),
+      cell(".journey-number", two(1)),
+      mix
+    );
+    const titles = ["key", "K", "q × K", "q·K/√d", "e^score", "weight", "V"];
+    const names = tag("div.journey-key-row.journey-names", ...titles.map((name) => cell("", name)));
+    const whose = one.kind === "cross" ? "of the source, out of the memory" : "of these rows";
+    names.children[1].title = `the keys ${whose}`;
+    names.children[0].className = "journey-token";
+    names.children[2].className = "journey-products";
+    names.children[5].title = "softmax: e^score, divided by the sum of all";
+    names.children[6].title = `the values ${whose}`;
+    if (at) {
+      place(names, at.keys - 18);
+      place(query, at.query - 14);
+    }
+    const node = tag(
       `div.journey-inside.journey-${one.side}.journey-is-${one.kind}`,
-      tag(
-        "div.journey-key-row.journey-query",
-        cell(".journey-token", asks),
-        cell("", makeStrip(q, reach(q), 26)),
-        cell("", "◂ query q")
-      ),
-      tag("div.journey-key-row.journey-names", ...names.map((name) => cell("", name))),
+      names,
       tag("div.journey-keys", ...rows),
-      tag(
-        "div.journey-key-row.journey-query",
-        ...[cell(""), cell(""), cell(""), cell(".journey-right", "mix of values ▸"), mix]
-      )
+      query
     );
+    mark(node, { "journey-placed": at });
+    if (at) {
+      node.style.setProperty("--columns", at.columns.map((w) => `${w}px`).join(" "));
+      mark(node, { "journey-full": at.columns.length === 6 });
+    }
+    return node;
   }
   function explainScore(one, { s }, act) {
     const { q, E, keys, asks } = one;
@@ -510,122 +546,6 @@ var tutorView = (() => {
       )
     );
   }
-
-  // tutor/views/journey_layer.js
-  function drawLayer(state, place, act) {
-    const { side, layer, kind: chosen } = parsePlace(place);
-    const { facts } = state;
-    const at = positionOf(state, place);
-    const subs = kindsOf(side).map((kind) => `${side}.${layer}.${kind}`);
-    const widest = longestOf(state);
-    const strongest = Math.max(...subs.flatMap((s) => (facts.heads[s] ?? []).map((h) => h[at])), 0);
-    const scale = { at, widest, strongest };
-    const columns = subs.map((sub) => drawSubLayer(state, sub, chosen, scale, act));
-    const { before, adds } = facts.lengths[subs[0]];
-    const numbers = [before[at], adds[at], before[at] + adds[at]].map(two);
-    return tag(
-      "div",
-      tag(`div.journey-columns.journey-${side}`, { style: `--columns: ${subs.length}` }, ...columns),
-      tag(
-        "p.journey-key",
-        `Numbers are lengths of vectors. Vectors add, lengths do not: ${numbers[0]} and ${numbers[1]} need not make ${numbers[2]}.`
-      )
-    );
-  }
-  function drawSubLayer(state, sub, chosen, { at, widest, strongest }, act) {
-    const { facts } = state;
-    const { kind } = parsePlace(sub);
-    const { before, adds, after } = facts.lengths[sub];
-    const factor = facts.scales[sub] ?? 1;
-    const open = (place) => () => act.open(place);
-    const title = makeStop(
-      `panel:${sub}`,
-      `${SUB_LAYERS[kind]}: open`,
-      open(sub),
-      { class: "journey-sub" },
-      tag("b", SUB_LAYERS[kind]),
-      tag("span.journey-number", factor === 0 ? "off" : `adds ${two(adds[at])}`)
-    );
-    const heads = (facts.heads[sub] ?? []).map((lengths2, m) => {
-      const head = `${sub}.head.${m}`;
-      const own = facts.scales[head] ?? 1;
-      const length = lengths2[at];
-      const stop = makeStop(
-        `panel:${head}`,
-        `head ${m}: length ${two(length)}${sayFactor(own)}. Open`,
-        open(head),
-        { class: "journey-row" },
-        tag("span", `head ${m}`),
-        makeMeter(strongest ? length / strongest : 0),
-        tag("span.journey-number", own === 0 || factor === 0 ? "off" : two(length))
-      );
-      const line = tag("div.journey-line", stop, makeSwitch(head, state, act));
-      mark(line, { "journey-off": own === 0 });
-      return line;
-    });
-    const more = chosen === "ff" ? ", drawn below" : ": open to see them";
-    if (kind === "ff") heads.push(tag("p", `${facts.config.d_ff} units in the middle${more}`));
-    const box = tag(
-      `div.journey-box.journey-is-${kind}`,
-      title,
-      makeSwitch(sub, state, act),
-      ...heads
-    );
-    mark(box, {
-      "journey-off": factor === 0,
-      "journey-scaled": factor !== 1,
-      "journey-open": chosen === kind
-    });
-    const lengths = { before: before[at], adds: adds[at], after: after[at] };
-    const band = drawBand(lengths, widest, facts.config.norm_first, factor === 0);
-    return tag(`div.journey-column.journey-is-${kind}`, band, box);
-  }
-  function drawBand({ before, adds, after }, widest, normFirst, off) {
-    const thick = (x) => Math.max(1, x / widest * 44);
-    const [y, a, b, w] = [28, thick(before) / 2, thick(after) / 2, thick(adds)];
-    const stream = `M0 ${y - a}H200C230 ${y - a} 230 ${y - b} 260 ${y - b}H300V${y + b}H260C230 ${y + b} 230 ${y + a} 200 ${y + a}H0Z`;
-    const turn = w / 2 + 4;
-    const flow = `M24 84V${y + turn}A${turn} ${turn} 0 0 1 ${24 + turn} ${y}H64`;
-    const out = `M24 ${y + a}V84`;
-    return tag(
-      "div.journey-band",
-      tag(
-        "p",
-        tag("span", `stream ${two(before)}`),
-        tag("span", `${normFirst ? "" : "norm "}${two(after)}`)
-      ),
-      tag(
-        "svg",
-        { viewBox: "0 0 300 84", preserveAspectRatio: "none", "aria-hidden": "true" },
-        tag("path.journey-stream", { d: stream }),
-        tag("path.journey-read", { d: out })
-      ),
-      // A drawing of its own: it keeps its thickness where the stream is stretched.
-      tag(
-        "svg.journey-inflow",
-        { viewBox: "0 0 64 84", "aria-hidden": "true" },
-        ...off ? [] : [tag("path.journey-flow", { d: flow, "stroke-width": w })]
-      ),
-      tag("span.journey-reads", normFirst ? "LayerNorm ↓" : "reads ↓"),
-      tag("span.journey-plus", normFirst ? "+" : "+ LayerNorm")
-    );
-  }
-  function makeSwitch(place, state, act) {
-    const { scales } = state.facts;
-    const through = isOffWith(scales, parsePlace(place));
-    const factor = through ? 0 : scales[place] ?? 1;
-    const says = factor === 1 ? "on" : factor === 0 ? "off" : `× ${write(factor)}`;
-    const why = through ? "off with its sub-layer" : state.alive ? "" : SAVED;
-    const does = why || `switch ${factor === 0 ? "on" : "off"}`;
-    const attributes = { title: why || "switch off or on", disabled: Boolean(why) };
-    return makeStop(
-      `switch:${place}`,
-      `${namePlace(place)} is ${says}: ${does}`,
-      () => act.scale(place, factor === 0 ? 1 : 0),
-      { class: "journey-switch", "aria-pressed": factor === 0, ...attributes },
-      says
-    );
-  }
   async function drawHidden(state, sub) {
     const at = positionOf(state, sub);
     const { shape, data } = await state.numbers(`${sub}.hidden`);
@@ -640,141 +560,6 @@ var tutorView = (() => {
       ),
       makeStrip(row, row[best], 48, true)
     );
-  }
-
-  // tutor/views/journey_map.js
-  function makeMap(state, { open, chooseSource }) {
-    const node = tag("div.journey-map", { role: "group", "aria-label": "Whole model" });
-    const refresh = roam(node);
-    let boxes = {};
-    let tokens = [];
-    function build() {
-      const { facts } = state;
-      const { layers, heads } = facts.config;
-      mark(node, { "journey-tall": layers > 4 });
-      boxes = {};
-      tokens = facts.source.map((token, s) => {
-        const choose = () => chooseSource(s);
-        const how = { class: "journey-source", title: token, onfocus: choose };
-        return makeStop(`source:${s}`, `source token ${s + 1}: ${token}`, choose, how, token);
-      });
-      const stack = (side) => tag(
-        `div.journey-stack.journey-${side}`,
-        { style: `--layers: ${layers}` },
-        ...range(layers).map((l) => makeLayer(side, l, heads))
-      );
-      const part = (name, title, child) => tag(`div.journey-part.journey-of-${name}`, tag("p.journey-heading", title), child);
-      node.replaceChildren(
-        part("source", "Source", tag("div.journey-tokens", ...tokens)),
-        part("encoder", "Encoder", stack("encoder")),
-        tag(
-          "div.journey-memory",
-          { title: "What the encoder made of all source tokens" },
-          tag("span", "memory →")
-        ),
-        part("decoder", "Decoder", stack("decoder"))
-      );
-      refresh();
-    }
-    function makeLayer(side, l, heads) {
-      const place = `${side}.${l}`;
-      const goTo = (place2) => () => open(place2);
-      const how = { class: "journey-title" };
-      const title = makeStop(place, `${side} layer ${l}: open`, goTo(place), how, `layer ${l}`);
-      const layer = tag("div.journey-layer", { "data-place": place }, title);
-      for (const kind of kindsOf(side)) {
-        const sub = `${place}.${kind}`;
-        const [number, meter] = [tag("span.journey-number"), makeMeter(0)];
-        const name = tag("span", kind === "ff" ? "feed-fwd" : kind);
-        const title2 = makeStop(sub, "", goTo(sub), { class: "journey-sub" }, name, number, meter);
-        const squares = range(kind === "ff" ? 0 : heads).map((m) => {
-          const head = `${sub}.head.${m}`;
-          return makeStop(head, "", goTo(head), { class: "journey-head" });
-        });
-        const box = tag(`div.journey-box.journey-is-${kind}`, title2);
-        if (squares.length) box.append(tag("div.journey-heads", ...squares));
-        boxes[sub] = { box, title: title2, number, meter, squares };
-        layer.append(box);
-      }
-      return layer;
-    }
-    function show() {
-      const { facts, source, place } = state;
-      const at = (sub) => positionOf(state, sub);
-      const added = Object.entries(facts.lengths).map(([sub, { adds }]) => adds[at(sub)]);
-      const strengths = Object.entries(facts.heads).flatMap(
-        ([sub, heads]) => heads.map((head) => head[at(sub)])
-      );
-      const [longest, strongest] = [Math.max(...added) || 1, Math.max(...strengths) || 1];
-      const list = tokens[0].parentElement;
-      const scrolls = list.scrollHeight > list.clientHeight + 2 || list.scrollWidth > list.clientWidth + 2;
-      list.title = scrolls ? "scroll: there are more" : "";
-      list.tabIndex = scrolls ? 0 : -1;
-      list.previousSibling.textContent = scrolls ? "Source ↕" : "Source";
-      tokens.forEach((stop, s) => {
-        mark(stop, { "journey-now": s === source });
-        stop.setAttribute("aria-pressed", s === source);
-      });
-      for (const [sub, { box, title, number, meter, squares }] of Object.entries(boxes)) {
-        const adds = facts.lengths[sub].adds[at(sub)];
-        const factor = facts.scales[sub] ?? 1;
-        number.textContent = factor === 0 ? "off" : adds.toFixed(adds < 100 ? 1 : 0);
-        meter.style.setProperty("--share", (adds / longest).toFixed(4));
-        title.ariaLabel = `${namePlace(sub)}: adds a vector of length ${two(adds)} to ${tokenOf(state, sub)}${sayFactor(factor)}`;
-        squares.forEach((square, m) => {
-          const head = `${sub}.head.${m}`;
-          const length = facts.heads[sub][m][at(sub)];
-          const own = facts.scales[head] ?? 1;
-          const whole = own * factor;
-          square.style.setProperty("--share", (length / strongest).toFixed(4));
-          square.ariaLabel = `${namePlace(head)}: length ${two(length)}${sayFactor(whole)}`;
-          square.title = `head ${m}: ${whole === 0 ? "off" : two(length)}`;
-          mark(square, {
-            "journey-off": whole === 0,
-            "journey-scaled": own !== 1 || factor !== 1,
-            "journey-open": place === head
-          });
-        });
-        mark(box, {
-          "journey-off": factor === 0,
-          "journey-scaled": factor !== 1,
-          "journey-open": place.startsWith(sub)
-        });
-      }
-      for (const layer of node.querySelectorAll(".journey-layer"))
-        mark(layer, { "journey-open": `${place}.`.startsWith(`${layer.dataset.place}.`) });
-    }
-    return { node, build, show };
-  }
-  function drawLengths(state) {
-    const { facts } = state;
-    const most = longestOf(state);
-    const line = (side) => {
-      const at = positionOf(state, side);
-      const lengths = [facts.lengths[`${side}.0.self`].before[at]];
-      for (let l = 0; l < facts.config.layers; l++)
-        for (const kind of kindsOf(side))
-          lengths.push(facts.lengths[`${side}.${l}.${kind}`].after[at]);
-      let [up, down] = ["", ""];
-      lengths.forEach((x, i) => {
-        const [left, half] = [i / (lengths.length - 1) * 300, x / most * 24];
-        up += `${i ? "L" : "M"}${left.toFixed(1)} ${(26 - half).toFixed(1)}`;
-        down = `L${left.toFixed(1)} ${(26 + half).toFixed(1)}${down}`;
-      });
-      return tag(
-        `div.journey-growth.journey-${side}`,
-        tag("span.journey-token", tokenOf(state, side)),
-        tag("span.journey-number", two(lengths[0])),
-        tag(
-          "svg",
-          { viewBox: "0 0 300 52", preserveAspectRatio: "none", "aria-hidden": "true" },
-          tag("path.journey-stream", { d: `${up}${down}Z` })
-        ),
-        tag("span.journey-number", two(lengths.at(-1)))
-      );
-    };
-    const says = "The residual stream through the layers: its thickness is the length of the vector, on one scale for all.";
-    return tag("div", tag("p.journey-key", says), line("encoder"), line("decoder"));
   }
 
   // tutor/views/journey_next.js
@@ -934,6 +719,363 @@ var tutorView = (() => {
     return { node, show, shareBySliders };
   }
 
+  // tutor/views/journey_river.js
+  var FULL = 14;
+  var FAINT = 0.04;
+  var [TOP, GAP, FOLDED] = [62, 112, 5];
+  function layOut(state, width) {
+    const { facts, step } = state;
+    const { layers } = facts.config;
+    const [S, T] = [facts.source.length, facts.read.length];
+    const shown = shownPlace(state);
+    const { side, layer, kind } = parsePlace(shown);
+    const wide2 = width >= 540;
+    const readKeys = side === "decoder" && kind === "self";
+    const pitch = S + T > 20 ? 25 : 27;
+    const first = wide2 && readKeys ? 0 : Math.max(0, step + 2 - FOLDED);
+    const rows = wide2 && readKeys ? T : Math.min(T, FOLDED + 1);
+    const gap = TOP + S * pitch;
+    const read = gap + (wide2 ? GAP : 26);
+    const names = clamp(width * 0.09, 60, 86);
+    const compact = width < 760;
+    const [memory, fan] = wide2 ? compact ? [14, 24] : [24, 60] : [10, 8];
+    const room = width - names - 6 - memory - fan;
+    const fold = Math.max(24, Math.floor(room / (2 * layers)));
+    const closed = {
+      encoder: clamp(room * 0.05, 24, 56),
+      decoder: clamp(room * (compact ? 0.055 : 0.08), 24, 88)
+    };
+    const others = (closed.encoder + closed.decoder) * layers - closed[side];
+    const bands = {};
+    let x = names + 6;
+    for (const of of ["encoder", "decoder"]) {
+      for (const l of range(layers)) {
+        const place = `${of}.${l}`;
+        const open = wide2 && place === `${side}.${layer}`;
+        const w = open ? Math.max(290, room - others) : wide2 ? closed[of] : fold;
+        bands[place] = { x, w, open };
+        x += w;
+      }
+      if (of === "encoder") x += memory;
+    }
+    const zone = compact ? 42 : 48;
+    const beside = kind === "cross" ? zone : zone + 36;
+    const fixed = compact ? [43, 38, 46] : [48, 44, 62];
+    const left = Math.max(290, room - others) - 26 - beside - fixed.reduce((a, b) => a + b + 4, 8);
+    const strips = left / 3 > 62 ? 3 : 2;
+    const strip = left / strips;
+    const bottom = read + pitch * rows + 26;
+    const columns = [strip, ...strips === 3 ? [strip] : [], ...fixed, strip];
+    return {
+      ...{ width, wide: wide2, pitch, first, gap, shown, bands, names, memory, columns, end: x },
+      source: (s) => TOP + pitch * (s + 0.5),
+      read: (t) => read + pitch * (Math.max(0, t - first + (first ? 1 : 0)) + 0.5),
+      bottom,
+      tall: read + pitch * rows > 1e3,
+      // it scrolls
+      query: gap + 20,
+      tabs: wide2 ? 20 : bottom + 2,
+      heads: wide2 ? gap + 50 : bottom + 32,
+      keys: readKeys ? read : TOP
+    };
+  }
+  var bend = (x, y, to, down) => {
+    const k = (to - x) * clamp(Math.abs(down - y) / 240, 0.55, 0.95);
+    return `M${x} ${y}C${x + k} ${y} ${to - k} ${down} ${to} ${down}`;
+  };
+  var flow = (d, share, name, at, hue) => tag(`path.journey-share.journey-${hue}`, {
+    ...{ d, "data-line": name, "data-at": at, "stroke-width": (share * FULL).toFixed(2) },
+    opacity: share < FAINT ? 0.3 : 0.55
+  });
+  var rail = (d, at, hue, width = 3, opacity = 0.35) => tag(`path.journey-rail.journey-${hue}`, { d, "data-at": at, "stroke-width": width, opacity });
+  function drawLines(state, at, weights, ends) {
+    const { facts, step, head } = state;
+    const { bands, source, read, end, names, first } = at;
+    const lines = [];
+    const now = read(step);
+    facts.source.forEach((_, s) => {
+      const chosen = s === state.source ? 0.6 : 0.3;
+      lines.push(rail(`M${names} ${source(s)}H${end}`, "read", "encoder", 3, chosen));
+    });
+    const into = bands["decoder.0"].x;
+    facts.source.forEach((_, s) => {
+      const y = source(s);
+      lines.push(
+        tag("path.journey-arrow.journey-encoder", {
+          d: `M${into - 9} ${y - 4}L${into} ${y}L${into - 9} ${y + 4}Z`,
+          "data-at": "read"
+        })
+      );
+    });
+    range(step + 1).forEach((t) => {
+      if (t >= first || t === 0)
+        lines.push(
+          rail(`M${names} ${read(t)}H${end}`, "again", "decoder", 3, t === step ? 0.9 : 0.3)
+        );
+    });
+    for (const [layer, { x, w, open }] of Object.entries(bands)) {
+      const { side } = parsePlace(layer);
+      for (const kind of kindsOf(side)) {
+        const sub = `${layer}.${kind}`;
+        const A = weights.get(sub);
+        if (!A || open) continue;
+        const [, rows, keys] = A.shape;
+        const off = [sub, `${sub}.head.${head}`].some((part) => facts.scales[part] === 0);
+        const found = off ? [] : A.data.subarray(head * rows * keys, (head + 1) * rows * keys);
+        const to = x + w * (side === "decoder" && w > 34 ? 0.5 : 0.9);
+        found.forEach((share, i) => {
+          const [q, k] = [Math.floor(i / keys), i % keys];
+          if (share < 5e-3 || side === "decoder" && (q !== step || kind === "self" && k > step))
+            return;
+          const from = (kind === "self" && side === "decoder" ? read : source)(k);
+          const line = flow(
+            bend(x + 1, from, to, side === "encoder" ? source(q) : now),
+            ...[share, `${sub}.${q}.${k}`, side === "encoder" ? "read" : "again"],
+            kind === "cross" ? "encoder" : side
+          );
+          if (side === "encoder" && q !== state.source) line.setAttribute("opacity", "0.2");
+          lines.push(line);
+        });
+      }
+      if (side === "decoder" && !open) {
+        const x0 = x + w * (w > 34 ? 0.55 : 0.8);
+        const plus = `M${x0 - 6} ${now}a6 6 0 1 0 12 0a6 6 0 1 0 -12 0M${x0 - 3} ${now}h6M${x0} ${now - 3}v6`;
+        lines.push(tag("path.journey-sign.journey-decoder", { d: plus, "data-at": "again" }));
+      }
+    }
+    if (at.wide) lines.push(...drawOpened(state, at, weights));
+    for (const { y, share, id } of ends)
+      lines.push(flow(bend(end - 2, now, at.width, y), share, `next.${id}`, "choose", "decoder"));
+    lines.push(...drawLoop(state, at, ends));
+    return lines;
+  }
+  function drawLoop({ facts, step }, { read, bottom, width, end, names, tall }, ends) {
+    if (step + 1 >= facts.read.length) return [];
+    const written = !tall && ends.find(({ id }) => id === facts.target_ids[step]);
+    const from = written ? `M${written.right} ${written.y}H${written.right + 8}` : `M${end} ${read(step)}H${width - 2}`;
+    const [x, y] = [names / 2, read(step + 1) + 13];
+    return [
+      tag("path.journey-loop", { d: `${from}V${bottom - 8}H${x}V${y + 6}`, "data-at": "write" }),
+      tag("path.journey-arrow.journey-decoder", {
+        d: `M${x - 5} ${y + 9}L${x} ${y}L${x + 5} ${y + 9}Z`,
+        "data-at": "write"
+      })
+    ];
+  }
+  function drawOpened(state, at, weights) {
+    const { facts, head } = state;
+    const { shown, bands, source, read, query, columns, gap, heads } = at;
+    const { side, kind, sub } = parsePlace(shown);
+    const { x } = bands[layerOf(shown)];
+    const row = side === "encoder" ? source(state.source) : read(state.step);
+    const [rails, plus] = [x + 14, plusOf(at)];
+    if (kind === "ff") {
+      const y2 = gap + (row > gap ? 96 : 6);
+      return [
+        rail(`M${rails} ${row}V${y2}`, "think", side, 3, 0.9),
+        rail(`M${plus} ${y2}V${row}`, "think", side, 3, 0.9)
+      ];
+    }
+    const A = weights.get(sub);
+    if (!A) return [];
+    const [, rows, keys] = A.shape;
+    const q = positionOf(state, sub);
+    const shares = A.data.subarray((head * rows + q) * keys, (head * rows + q + 1) * keys);
+    const hue = kind === "cross" ? "encoder" : side;
+    const y = kind === "self" && side === "decoder" ? read : source;
+    const seen = range(keys).filter((k) => side === "encoder" || kind === "cross" || k <= q);
+    const all2 = [row, query, ...seen.map(y)];
+    const value = x + 26 + columns.reduce((a, b) => a + b + 4, 0) - 4;
+    const lines = [
+      rail(`M${rails} ${Math.min(...all2)}V${Math.max(...all2)}`, "ask", side, 3, 0.9),
+      ...[query, ...seen.map(y)].map((to) => rail(`M${rails} ${to}h12`, "ask", side, 2, 0.9))
+    ];
+    for (const k of seen)
+      if (shares[k] >= 5e-3)
+        lines.push(
+          flow(
+            `M${value} ${y(k)}C${value + 34} ${y(k)} ${value + 34} ${query} ${value} ${query}`,
+            ...[shares[k], `mix.${k}`, "mix", hue]
+          )
+        );
+    const off = isOffWith(facts.scales, { sub, head }) || facts.scales[shown] === 0;
+    const [own, bus] = [x + 26 + (head + 0.5) * headWidth(state, at), heads + 34];
+    const middle = value - columns.at(-1) / 2;
+    if (!off)
+      lines.push(rail(`M${middle} ${query + 14}V${heads - 6}H${own}V${heads}`, "add", hue, 3, 0.9));
+    for (const m of range(facts.config.heads)) {
+      const from = x + 26 + (m + 0.5) * headWidth(state, at);
+      lines.push(
+        rail(`M${from} ${heads + 24}V${bus}H${plus}V${row}`, "add", hue, 2, m === head ? 0.9 : 0.35)
+      );
+    }
+    return lines;
+  }
+  var layerOf = (place) => place.split(".", 2).join(".");
+  var headWidth = ({ facts }, { shown, bands, wide: wide2, width }) => {
+    return (wide2 ? bands[layerOf(shown)].w - 76 : width - 4) / facts.config.heads;
+  };
+  var plusOf = ({ shown, bands }) => {
+    const { x, w } = bands[layerOf(shown)];
+    return x + w - (parsePlace(shown).kind === "cross" ? 50 : 46);
+  };
+  function makeRiver(state, { open, chooseSource, goTo, ends }) {
+    const lines = tag("svg.journey-lines", { "aria-hidden": "true" });
+    const inside = tag("div.journey-in-place");
+    const area = tag(
+      "div.journey-stage",
+      { role: "group", "aria-label": "Whole model" },
+      lines,
+      inside
+    );
+    const node = tag("div.journey-river", area);
+    const refresh = roam(area);
+    const stops = /* @__PURE__ */ new Map();
+    function show(weights = /* @__PURE__ */ new Map()) {
+      const at = layOut(state, Math.max(300, node.clientWidth));
+      const drawn = /* @__PURE__ */ new Set();
+      function put(key, [x2, y, w2, h], name, says, text, { act = null, lit = null, has = {} } = {}) {
+        const stop = stops.get(key) ?? (act ? makeStop(key, says, act, {}) : tag("span"));
+        stops.set(key, stop);
+        drawn.add(key);
+        stop.className = `journey-${act ? "stop" : "text"} ${name}`;
+        mark(stop, has);
+        if (act) stop.ariaLabel = says;
+        stop.title = says;
+        if (lit) stop.dataset.at = lit;
+        stop.style.cssText = `left: ${x2}px; top: ${y}px; width: ${w2}px; height: ${h}px`;
+        if (Array.isArray(text)) stop.replaceChildren(...text);
+        else if (stop.textContent !== text) stop.textContent = text;
+        if (!stop.isConnected) area.append(stop);
+        return stop;
+      }
+      putBands(put, at);
+      putParts(put, at);
+      putTokens(put, at);
+      for (const [key, stop] of stops) {
+        if (drawn.has(key)) continue;
+        stop.remove();
+        stops.delete(key);
+      }
+      area.style.cssText = `width: ${at.end}px; height: ${at.bottom + (at.wide ? 0 : 62)}px`;
+      mark(node, { "journey-scrolls": at.tall });
+      lines.setAttribute("width", at.width);
+      lines.setAttribute("height", at.bottom);
+      lines.replaceChildren(...drawLines(state, at, weights, at.wide ? ends(area) : []));
+      const { x, w } = at.bands[layerOf(at.shown)];
+      inside.style.cssText = `left: ${x}px; width: ${w}px`;
+      refresh();
+      return at;
+    }
+    function putBands(put, at) {
+      for (const side of ["encoder", "decoder"]) {
+        const name = side === "encoder" ? "Encoder" : "Decoder";
+        put(side, [at.bands[`${side}.0`].x, 0, 76, 18], `journey-side journey-${side}`, "", name);
+      }
+      const before = at.bands["decoder.0"].x - 86;
+      const made = "what the encoder made of the source";
+      if (at.wide)
+        put("memory", [before, at.gap, 86, 18], "journey-side journey-encoder", made, "memory →");
+      for (const [layer, { x, w, open: wide2 }] of Object.entries(at.bands)) {
+        const { side, layer: l } = parsePlace(layer);
+        const all2 = [x + 1, 18, w - 2, at.bottom - 44];
+        const has = { "journey-open": layerOf(at.shown) === layer };
+        put(`band:${layer}`, all2, `journey-band journey-${side}`, "", "", { has });
+        const title = wide2 || w > 50 ? `layer ${l}` : l;
+        const box = wide2 ? [x + 4, 20, 56, 26] : all2;
+        const how = { act: () => open(layer), has: { "journey-open": wide2 } };
+        put(layer, box, `journey-layer journey-${side}`, `${side} layer ${l}: open`, title, how);
+        if (wide2 || w < 35 || side === "encoder") continue;
+        const sign = [x + w - 20, at.read(state.step) - 9, 18, 18];
+        put(`ff:${layer}`, sign, `journey-ff journey-${side}`, "feed-forward", "FF", {
+          lit: "think"
+        });
+      }
+    }
+    function putTokens(put, at) {
+      const { facts, step } = state;
+      const place = (y) => [0, y - 12, at.names, 24];
+      facts.source.forEach((token, s) => {
+        const act = () => chooseSource(s);
+        const how = { act, lit: "read", has: { "journey-now": s === state.source } };
+        const says = `source token ${s + 1}: ${token}`;
+        const name2 = "journey-chip journey-encoder";
+        const chip = put(`source:${s}`, place(at.source(s)), name2, says, token, how);
+        chip.onfocus = act;
+        chip.setAttribute("aria-pressed", s === state.source);
+      });
+      const name = "journey-chip journey-decoder";
+      facts.read.forEach((token, t) => {
+        if (t < at.first || t > step + 1 && at.keys === TOP) return;
+        const lit = t === step + 1 ? "write" : t === step ? "ask" : "again";
+        const has = { "journey-now": t === step, "journey-later": t > step };
+        const says = `${token}: read as token ${t + 1}`;
+        put(`read:${t}`, place(at.read(t)), name, says, token, { act: () => goTo(t), lit, has });
+      });
+      const earlier = `${at.first} tokens before these`;
+      if (at.first) put("earlier", place(at.read(0)), name, earlier, `… ${at.first}`);
+    }
+    function putParts(put, at) {
+      const { facts, step, source, head } = state;
+      const { side, sub, kind } = parsePlace(at.shown);
+      const layer = layerOf(at.shown);
+      const { x, w } = at.wide ? at.bands[layer] : { x: -60, w: at.width + 56 };
+      const factorOf = (place) => facts.scales[place] ?? 1;
+      const putPart = (place, box, name2, words, length, factor, says, how) => {
+        const number = factor === 0 ? "off" : length.toFixed(length < 100 && box[2] > 58 ? 1 : 0);
+        const label = `${words}${number}: ${namePlace(place)}${says} ${two(length)}${sayFactor(factor)}`;
+        const text = [words, tag("span.journey-number", number)];
+        const has = { ...how, "journey-off": factor === 0 };
+        put(place, box, name2, label, text, {
+          act: () => open(place),
+          has,
+          lit: name2 === "journey-tab" ? null : "add"
+        });
+      };
+      const kinds = kindsOf(side);
+      kinds.forEach((one, i) => {
+        const [place, wide3] = [`${layer}.${one}`, (w - 66) / kinds.length];
+        const has = { "journey-now": one === kind, "journey-scaled": factorOf(place) !== 1 };
+        const adds = facts.lengths[place].adds[positionOf(state, place)];
+        const says = `, adds to ${tokenOf(state, place)} a vector of length`;
+        const box = [x + 62 + i * wide3, at.tabs, wide3 - 2, 26];
+        putPart(place, box, "journey-tab", `${SHORT[one]} `, adds, factorOf(place), says, has);
+      });
+      const wide2 = headWidth(state, at);
+      range(kind === "ff" ? 0 : facts.config.heads).forEach((m) => {
+        const part = `${sub}.head.${m}`;
+        const factor = factorOf(part) * factorOf(sub);
+        const scaled = factorOf(part) !== 1 || factorOf(sub) !== 1;
+        const has = { "journey-now": m === head, "journey-scaled": scaled };
+        const box = [at.wide ? x + 28 + m * wide2 : m * wide2 + 2, at.heads, wide2 - 4, 24];
+        const length = facts.heads[sub][m][positionOf(state, sub)];
+        putPart(
+          part,
+          box,
+          "journey-head",
+          wide2 > 90 ? `head ${m} ` : `${m}: `,
+          length,
+          factor,
+          ", length",
+          has
+        );
+      });
+      if (!at.wide) return;
+      const y = side === "decoder" ? at.read(step) : at.source(source);
+      const plus = [plusOf(at) - 12, y - 12, 24, 24];
+      const ff = [x + w - 31, y - 13, 27, 26];
+      const added = `+: what is added to the stream of ${tokenOf(state, layer)}`;
+      const name = `journey-ff journey-${side}`;
+      put(`plus:${layer}`, plus, `${name} journey-plus`, added, "+", {
+        act: () => open(layer),
+        lit: "add"
+      });
+      const act = () => open(`${layer}.ff`);
+      put(`unit:${layer}`, ff, name, "FF: feed-forward", "FF", { act, lit: "think" });
+    }
+    return { node, inside, show };
+  }
+
   // tutor/views/journey_source.js
   var SILENCE = 15e3;
   var NO_ANSWER = "The kernel does not answer: run the cell again.";
@@ -1063,20 +1205,82 @@ var tutorView = (() => {
     };
   }
 
+  // tutor/views/journey_walk.js
+  var STEPS = {
+    read: ({ facts }) => `The encoder reads all ${facts.source.length} source tokens. In each layer, every row takes from the others: a wide line is a large share, a thin one a small share.`,
+    ask: ({ facts, step }) => `The decoder has read ${facts.read[step]}, and its stream runs to the right. In each head it asks: from the stream comes a query, q.`,
+    weigh: (_, best) => `From each row comes a key, K. q times K gives a score, and softmax turns the scores into weights: e^score, divided by the sum of all.${best}`,
+    mix: () => "From each row comes a value, V, too. The values, each times its weight, make the mix.",
+    add: ({ facts, head }) => `Each of the ${facts.config.heads} heads makes a mix of its own (open: head ${head}). W_O turns the mixes into vectors, and + adds them to the stream.`,
+    think: () => "FF is the feed-forward network: it reads one row alone, and adds what it makes of it.",
+    again: ({ facts }) => `So it goes in each of the ${facts.config.layers} decoder layers: a look at what is written (orange lines), a look at the source (blue lines), then FF.`,
+    choose: ({ facts, step }) => {
+      const id = facts.target_ids[step];
+      const found = facts.top[step].find(([, other]) => other === id);
+      const share = found && asShare(Math.exp(found[2] - facts.log_sum_exp[step]));
+      return `At the end, the stream becomes a probability for each token that might come next: ${facts.target[step]} has ${share ?? "little"}.`;
+    },
+    write: ({ facts, step }) => facts.target[step] === "[EOS]" ? "[EOS] is written: the translation ends." : `${facts.target[step]} is written, and then read: the next round begins.`
+  };
+  var NAMES = Object.keys(STEPS);
+  function makeWalk(state, { go, choose, onward }) {
+    const to = (n) => () => n > NAMES.length ? onward() : go(n, placeOf(n));
+    const buttons = NAMES.map((name, i) => tag("button", { onclick: to(i + 1) }, `${i + 1} ${name}`));
+    const back = tag("button", { onclick: () => to(state.walk - 1)() }, "Back");
+    const next = tag("button.journey-onward", { onclick: () => to(state.walk + 1)() }, "Next");
+    const heads = tag("div.journey-heads", { role: "group", "aria-label": "Head in all layers" });
+    const says = tag("p.journey-says", { "aria-live": "polite" });
+    const way = { role: "group", "aria-label": "A walk" };
+    const line = tag("div.journey-way", way, ...buttons);
+    const node = tag("div.journey-walk", line, tag("div.journey-paces", back, next), heads);
+    function placeOf(n) {
+      const { place } = state;
+      const { side, layer, kind } = parsePlace(shownPlace(state));
+      if (NAMES[n - 1] === "think") return `${side}.${layer}.ff`;
+      return side === "decoder" && kind !== "ff" ? place : "";
+    }
+    function show(whole, one = null) {
+      const { walk, facts, head } = state;
+      const name = NAMES[walk - 1];
+      buttons.forEach((button, i) => button.setAttribute("aria-pressed", i === walk - 1));
+      back.disabled = walk < 2;
+      next.disabled = walk === NAMES.length && state.step === facts.target.length - 1;
+      next.textContent = walk ? "Next" : "Walk through";
+      const best = one?.A.indexOf(Math.max(...one.A));
+      const words = name ? STEPS[name](state, one ? ` Here ${one.keys[best]} gets ${two(one.A[best])}.` : "") : `Lines and numbers are those of head ${head} of each layer. Open a layer, a head, FF or a number.`;
+      if (says.textContent !== words) says.textContent = words;
+      mark(whole, { "journey-walking": name });
+      for (const part of whole.querySelectorAll("[data-at]"))
+        mark(part, { "journey-lit": part.dataset.at === name });
+      heads.replaceChildren(
+        tag("span", "head"),
+        ...range(facts.config.heads).map((m) => {
+          const how = {
+            "data-key": `head:${m}`,
+            "aria-pressed": m === head,
+            "aria-label": `head ${m}`
+          };
+          return tag("button", { ...how, onclick: () => choose(m) }, String(m));
+        })
+      );
+    }
+    return { node, says, show };
+  }
+
   // tutor/views/journey_words.js
   function tellWhole({ facts, step, source: s }) {
     const { layers } = facts.config;
     return `The encoder reads the source; its ${layers} ${layers === 1 ? "layer adds" : "layers add"} to the vector of ${facts.source[s]}. The decoder reads ${facts.read[step]} and looks at the memory in each layer. The ${step === 0 ? "first" : "next"} token is ${facts.target[step]}. Open any layer.`;
   }
   function tellLayer(state, place) {
-    const { lengths, scales } = state.facts;
-    const { side, layer } = parsePlace(place);
-    const added = kindsOf(side).map((kind) => {
-      const { adds } = lengths[`${side}.${layer}.${kind}`];
-      return two(adds[positionOf(state, place)]);
+    const { lengths } = state.facts;
+    const { side, layer, kind } = parsePlace(place);
+    const at = positionOf(state, place);
+    const told = kindsOf(side).filter((one) => one === (kind ?? one)).map((one) => {
+      const { before, adds, after } = lengths[`${side}.${layer}.${one}`];
+      return `${SUB_LAYERS[one]} adds ${two(adds[at])} to ${two(before[at])}, which makes ${two(after[at])}`;
     });
-    const off = Object.keys(scales).filter((part) => part.startsWith(`${side}.${layer}.`) && scales[part] === 0).map((part) => namePlace(part).split(", ").slice(1).join(", "));
-    return `${side === "encoder" ? "Encoder" : "Decoder"} layer ${layer} adds vectors of length ${added.slice(0, -1).join(", ")} and ${added.at(-1)} to the vector of ${tokenOf(state, place)}.${off.length ? ` Off: ${off.join("; ")}.` : ""}`;
+    return `Lengths of vectors, at ${tokenOf(state, place)}: ${told.join("; ")}. Vectors add, lengths do not.`;
   }
   function tellHead({ scales }, one, number) {
     const best = one.A.indexOf(Math.max(...one.A));
@@ -1153,6 +1357,9 @@ var tutorView = (() => {
     let wanted = null;
     let number = null;
     let drawn = 0;
+    let weights = /* @__PURE__ */ new Map();
+    let one = null;
+    let playing = null;
     const state = {
       facts: model.get("facts"),
       untouched: null,
@@ -1163,6 +1370,10 @@ var tutorView = (() => {
       step: 0,
       source: 0,
       place: "",
+      head: null,
+      // whose lines are drawn in all layers; first the one that picks most clearly
+      walk: 0,
+      // the step of the walk, from 1
       picks: /* @__PURE__ */ new Map(),
       // step -> whose its token is: "you chose", "drawn" or, from Python, "given"
       numbers(name) {
@@ -1189,7 +1400,8 @@ var tutorView = (() => {
     const refreshTokens = roam(tokens);
     const reads = makeLive("p.journey-reading");
     const more = tag("span", { "aria-hidden": "true", title: "scroll: there are more" }, "↔");
-    const steps = tag("div.journey-steps", back, forth, tokens, more);
+    const play = tag("button", { onclick: playOrRest });
+    const steps = tag("div.journey-steps", back, forth, play, tokens, more);
     const banner = makeBanner(state, { scale, run });
     const crumbs = tag("nav.journey-crumbs", { "aria-label": "Where you are" });
     const story = makeLive("p.journey-story");
@@ -1197,31 +1409,34 @@ var tutorView = (() => {
     const effect = makeLive("p.journey-effect");
     const panel = tag("div.journey-inner");
     const refreshPanel = roam(panel);
-    const map = makeMap(state, { open, chooseSource });
-    const next = makeNext(state, { choose, drawn: takeDrawn, tell, shown: showEffect });
+    const next = makeNext(state, { choose, drawn: takeDrawn, tell, shown: showNext });
+    const goTo = (step) => assign(model, { step });
+    const river = makeRiver(state, { open, chooseSource, goTo, ends });
+    const walk = makeWalk(state, { go: walkTo, choose: chooseHead, onward });
     const refreshNext = roam(next.node.querySelector(".journey-candidates"));
     const inPanel = [crumbs, story, factorRow.node, effect, panel];
     const opened = tag("section.journey-panel", { "aria-label": "Opened" }, ...inPanel);
     const help = makeHelp(
       model.get("bars") ? "Tab goes from part to part, and the arrow keys move within it. Enter writes a token. Square brackets, [ and ], go a token back and on." : "Tab goes from part to part, and the arrow keys move within it. Enter goes in: from the model to a layer, a head, a number. Escape or Backspace goes out. Square brackets, [ and ], go a token back and on."
     );
+    next.node.dataset.at = "choose";
+    const whole = tag("div.journey-whole", river.node, opened, next.node);
     const content = tag(
       "div.journey-content",
-      asking,
-      said,
-      steps,
-      reads,
+      tag("div.journey-top", asking, steps),
+      tag("div.journey-told", reads, said),
+      walk.node,
+      walk.says,
+      whole,
       banner.node,
-      tag("div.journey-whole", map.node, next.node),
       tag(
         "p.journey-key",
-        "Numbers and bars: the length of the vector that is added, in the encoder to the marked source token, in the decoder to the token it reads. Small squares: heads; stronger colour = longer. ",
+        "A line is as wide as the weight, or the probability, that it stands for. Numbers beside names: the length of the vector that is added. ",
         tag("b.journey-encoder", "Blue"),
         ": from the source. ",
         tag("b.journey-decoder", "Orange"),
         ": the decoder's own."
       ),
-      opened,
       help
     );
     frame.append(content);
@@ -1300,6 +1515,36 @@ var tutorView = (() => {
     function go(by) {
       assign(model, { step: Math.min(Math.max(state.step + by, 0), state.facts.target.length - 1) });
     }
+    function rest() {
+      clearInterval(playing);
+      playing = null;
+      play.textContent = "▶";
+      play.ariaLabel = "Play along the tokens";
+    }
+    function playOrRest() {
+      if (playing) return rest();
+      const last = state.facts.target.length - 1;
+      if (state.step === last) assign(model, { step: 0 });
+      playing = setInterval(() => state.step < last && frame.isConnected ? go(1) : rest(), 1500);
+      play.textContent = "❚❚";
+      play.ariaLabel = "Rest";
+    }
+    function walkTo(step, place) {
+      number = null;
+      [state.walk, state.place] = [step, place];
+      assign(model, { walk: step, place });
+      showPanel();
+    }
+    function onward() {
+      go(1);
+      walkTo(2, state.place);
+    }
+    function chooseHead(m) {
+      state.head = m;
+      const { sub, kind } = parsePlace(shownPlace(state));
+      if (kind !== "ff") move(`${sub}.head.${m}`);
+      showPanel();
+    }
     function chooseSource(s) {
       if (s === state.source) return;
       state.source = s;
@@ -1307,10 +1552,12 @@ var tutorView = (() => {
     }
     function open(place) {
       number = null;
-      goTo(place);
+      state.walk = 0;
+      assign(model, { walk: 0 });
+      move(place);
       showPanel(true);
     }
-    function goTo(place) {
+    function move(place) {
       state.place = place;
       assign(model, { place });
     }
@@ -1329,8 +1576,8 @@ var tutorView = (() => {
       const { head } = parsePlace(place);
       const up = place.slice(0, place.lastIndexOf(head === null ? "." : ".head."));
       const to = up.includes(".") ? up : "";
-      goTo(to);
-      showPanel(true, to ? `panel:${place}` : place);
+      move(to);
+      showPanel(true, place);
     }
     const act = { open, scale, number: openNumber };
     const focused = () => {
@@ -1346,6 +1593,7 @@ var tutorView = (() => {
     }
     function take(facts) {
       cache = /* @__PURE__ */ new Map();
+      weights = /* @__PURE__ */ new Map();
       state.facts = facts;
       const nothing = !Object.keys(facts.scales).length;
       if (nothing) state.untouched = facts;
@@ -1362,7 +1610,6 @@ var tutorView = (() => {
       sentence.value = facts.text;
       frame.setAttribute("aria-label", `Journey of “${facts.text}”`);
       keepFocus(() => {
-        map.build();
         const stops = facts.target.map((token, t) => {
           const here = () => assign(model, { step: t });
           const how = { class: state.picks.has(t) ? "journey-by-reader" : "", onfocus: here };
@@ -1406,9 +1653,37 @@ var tutorView = (() => {
         tokens.scrollLeft = left - 40;
       mark(more, { "journey-none": tokens.scrollWidth <= tokens.clientWidth + 2 });
     }
-    function showPosition() {
-      map.show();
-      showPanel();
+    const showPosition = () => showPanel();
+    const candidates = () => [...next.node.querySelectorAll(".journey-candidates .journey-stop")];
+    function ends(area) {
+      const from = area.getBoundingClientRect();
+      return candidates().filter((row) => !row.classList.contains("journey-none")).map((row) => {
+        const { top, height, right } = row.getBoundingClientRect();
+        const share = Number(row.querySelector(".journey-meter").style.getPropertyValue("--share"));
+        const id = Number(row.dataset.id);
+        return { id, share, y: top + height / 2 - from.top, right: right - from.left };
+      });
+    }
+    function showNext() {
+      showEffect();
+      if (one) showRiver();
+    }
+    function showRiver() {
+      const at = river.show(weights);
+      walk.show(whole, one);
+      return at;
+    }
+    async function wantWeights() {
+      const { facts, step } = state;
+      const names = Object.keys(facts.heads);
+      const found = await Promise.all(names.map((sub) => state.numbers(`${sub}.A`)));
+      if (state.facts !== facts) return;
+      weights = new Map(names.map((sub, i) => [sub, found[i]]));
+      if (state.head !== null) return;
+      const A = weights.get(`decoder.${facts.config.layers - 1}.cross`);
+      const most = range(facts.config.heads).map((m) => Math.max(...rowOf(A, m, step)));
+      const clear = most.map((share) => share > 0.9 ? 1 - share : share);
+      state.head = clear.indexOf(Math.max(...clear));
     }
     function showEffect() {
       const { facts, untouched, step } = state;
@@ -1440,8 +1715,8 @@ var tutorView = (() => {
       if (number) way.push([{ E: "a score", A: "a weight", Y: "the mix" }[number.kind], null]);
       const leave = (to) => () => {
         number = null;
-        goTo(to);
-        showPanel(true, to ? null : place);
+        move(to);
+        showPanel(true, place);
       };
       const here = way.length - 1;
       crumbs.replaceChildren(
@@ -1452,62 +1727,68 @@ var tutorView = (() => {
       );
     }
     async function showPanel(enter = false, key = null) {
+      if (model.get("bars")) return;
       const mine = drawn += 1;
-      state.place = model.get("place");
+      [state.place, state.walk] = [model.get("place"), model.get("walk") ?? 0];
       const { place, facts } = state;
+      const { head } = parsePlace(place);
+      if (head !== null) state.head = head;
       const follow = enter && focused() !== null;
-      map.show();
+      showRiver();
       showCrumbs();
       factorRow.show();
+      factorRow.node.hidden = effect.hidden = !place;
       showEffect();
-      const { kind, head } = parsePlace(place);
       try {
-        let child, words;
-        if (!place) {
-          [child, words] = [drawLengths(state), tellWhole(state)];
-        } else if (head === null) {
-          child = drawLayer(state, place, act);
-          if (kind === "ff") child = tag("div", child, await drawHidden(state, place));
-          words = tellLayer(state, place);
-        } else {
-          const one = await loadHead(state, place);
-          if (mine !== drawn) return;
-          child = number ? drawNumber(one, number, act) : drawHead(one, act);
-          words = tellHead(facts, one, number);
-        }
+        await wantWeights();
+        const shown = shownPlace(state);
+        const found = shown.endsWith("ff") ? null : await loadHead(state, shown);
+        const hidden = found ? null : await drawHidden(state, shown);
         if (mine !== drawn) return;
-        story.textContent = words;
-        const at = focused();
-        const old = panel.contains(at) ? at.dataset.key : null;
-        const scrolled = panel.querySelector(".journey-keys")?.scrollTop ?? 0;
-        panel.replaceChildren(child);
-        const keys = panel.querySelector(".journey-keys");
+        one = found;
+        const at = showRiver();
+        const inside = found ? drawHead(found, act, at.wide ? at : null) : hidden;
+        if (number || head !== null) story.textContent = tellHead(facts, one, number);
+        else story.textContent = place ? tellLayer(state, place) : tellWhole(state);
+        const old = focused();
+        const scrolled = content.querySelector(".journey-keys")?.scrollTop ?? 0;
+        river.inside.replaceChildren(...at.wide ? [inside] : []);
+        const under = number ? [drawNumber(one, number, act)] : [];
+        panel.replaceChildren(...at.wide ? [] : [inside], ...under);
+        if (hidden) hidden.style.top = `${at.heads - 44}px`;
+        const keys = content.querySelector(".journey-keys");
         if (keys) keys.scrollTop = scrolled;
         refreshPanel();
+        walk.show(whole, one);
         const first = panel.querySelector(".journey-stop");
-        const entered = panel.querySelector(".journey-slot.journey-now") ?? find(`panel:${place}`);
-        if (follow) (find(key) ?? entered ?? first ?? find(place))?.focus();
-        else if (old) (find(old) ?? first ?? banner.node).focus({ preventScroll: true });
+        const entered = panel.querySelector(".journey-slot.journey-now") ?? find(place);
+        if (follow) (find(key) ?? entered ?? first)?.focus({ preventScroll: !number });
+        else if (old && !old.isConnected)
+          (find(old.dataset.key) ?? first ?? banner.node).focus({ preventScroll: true });
       } catch (error) {
         if (mine === drawn) tell(error);
       }
     }
+    rest();
     take(state.facts);
     if (!source.alive) {
       asking.hidden = true;
       said.textContent = SAVED;
     }
-    const ends = listen(model, {
+    const listening = listen(model, {
       // A run from Python: the run of the page itself is taken when it answers.
       facts: () => !busy && model.get("facts") !== state.facts && take(model.get("facts")),
       step: () => model.get("step") !== state.step && showStep(),
-      place: () => model.get("place") !== state.place && showPanel()
+      place: () => model.get("place") !== state.place && showPanel(),
+      walk: () => model.get("walk") !== state.walk && showPanel()
     });
+    let width = 0;
     const resized = () => {
       scrollToStep();
-      map.show();
+      if (width !== frame.clientWidth) showPanel();
+      width = frame.clientWidth;
     };
-    return all(ends, source.close, watchSize(frame, resized));
+    return all(listening, source.close, rest, watchSize(frame, resized));
   }
   var journey_default = makeView(render);
   return __toCommonJS(journey_exports);
