@@ -2,8 +2,7 @@
 
 Runs the cells of the page on the decoder up to that experiment, once a seed. A line a seed: the
 translations, and the verb after each exchange; the last line is one JSON object, {seed: verbs}.
-With one thread a seed takes about 20 seconds. The table on the page was made in this way, and so
-were the counts of edits.
+With one thread a seed takes about 20 seconds. The counts on the page were made in this way.
 """
 
 import json
@@ -43,7 +42,7 @@ def distance(a, b):
 
 
 def verbs_of(seed):
-    """The verb as it is, and after each exchange, in the order of the page's table."""
+    """The verb as it is, and after each exchange, in the order of the page's lines."""
     space = {}
     for cell in jupytext.read(PAGE, fmt="md:myst").cells:
         if cell.cell_type == "code" and "you-write" not in cell.metadata.get("tags", []):

@@ -6,7 +6,6 @@ from tutor.figures.bars import (
     head_rates,
     intervals,
     kept_tokens,
-    next_tokens,
     paired_bars,
     rows_as_points,
     rungs,

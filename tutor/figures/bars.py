@@ -80,12 +80,6 @@ def kept_tokens(rows, caption, alt, varies=None):
     show(figure, caption, alt, varies)
 
 
-def next_tokens(panels, caption, alt, varies=None):
-    """Bars of the most probable next tokens, side by side: a dict from title to {token: p}."""
-    row = {title: ([*p], [*p.values()], [True] * len(p)) for title, p in panels.items()}
-    kept_tokens([row], caption, alt, varies)
-
-
 def intervals(
     found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", limits=None
 ):
