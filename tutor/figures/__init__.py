@@ -11,7 +11,6 @@ from tutor.figures.bars import (
     rows_as_points,
     rungs,
     split_bar,
-    stacked_shares,
     word_scores,
 )
 from tutor.figures.curves import (
@@ -21,7 +20,6 @@ from tutor.figures.curves import (
     learning_curves,
     lengths,
     loss_panels,
-    magnitudes,
     samples,
     score_clouds,
 )
