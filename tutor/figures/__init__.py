@@ -10,7 +10,6 @@ from tutor.figures.bars import (
     rows_as_points,
     rungs,
     split_bar,
-    stacked_shares,
     word_scores,
 )
 from tutor.figures.curves import (
@@ -20,7 +19,6 @@ from tutor.figures.curves import (
     learning_curves,
     lengths,
     loss_panels,
-    magnitudes,
     score_clouds,
 )
 from tutor.figures.maps import heat_map, heat_maps, in_words, marks, position_tables, what_moves

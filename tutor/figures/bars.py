@@ -170,36 +170,6 @@ def split_bar(parts, x_label, caption, alt, varies="training"):
     show(figure, caption, alt, varies)
 
 
-def stacked_shares(rows, parts, x_label, caption):
-    """Chapter 16: one stacked bar a row; a dict from name to amounts, which are turned into shares.
-
-    parts: the names of the amounts.
-    """
-    figure, ax = plt.subplots(figsize=(7.5, 0.45 * len(rows) + 1), layout="constrained")
-    shares = {name: [x / sum(amounts) for x in amounts] for name, amounts in rows.items()}
-    left = [0.0] * len(rows)
-    for i, part in enumerate(parts):
-        widths = [row[i] for row in shares.values()]
-        bars = ax.barh(
-            range(len(rows)), widths, left=left, label=part, color=COLOURS[i],
-            hatch=["", "//", ".."][i], edgecolor="white",
-        )  # fmt: skip
-        ground = dict(fc="white", ec="none", pad=1)
-        for x, bar, width in zip(left, bars, widths, strict=True):
-            if width > 0.04:  # as wide as the label
-                y = bar.get_y() + bar.get_height() / 2
-                ax.text(x + width / 2, y, f"{width:.0%}", ha="center", va="center", bbox=ground)
-        left = [x + w for x, w in zip(left, widths, strict=True)]
-    ax.set(yticks=range(len(rows)), yticklabels=list(rows), xlabel=x_label, xlim=(0, 1))
-    ax.invert_yaxis()
-    figure.legend(ncols=len(parts), loc="outside lower center", frameon=False)
-    despine(ax=ax)
-    words = "; ".join(
-        f"{name}: " + ", ".join(f"{share:.0%}" for share in row) for name, row in shares.items()
-    )
-    show(figure, caption, f"Stacked bars of {', '.join(parts)}. {words}.")
-
-
 def head_costs(costs, marked, caption):
     """Chapter 12: a bar a head; costs: a dict from (kind, layer, head) to sentences lost of 100.
 

@@ -149,35 +149,3 @@ def curves_with_marks(lines, marks, name, x_label, y_label, caption, alt):
     ax.set_xscale("log")
     ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     show(figure, caption, alt)
-
-
-def magnitudes(lines, regions, caption):
-    """Chapter 16: how many numbers there are of each size, on a logarithmic scale.
-
-    lines: a dict from name to a tensor; zeros are left out. regions: a dict from the power of two
-    at which a region ends (None: nowhere) to its name, in order.
-    """
-    figure, ax = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
-    low, high = -40, 22
-    for i, (name, values) in enumerate(lines.items()):
-        ax.hist(
-            values[values != 0].abs().log2().clamp(low, high).numpy(), range(low, high + 1),
-            histtype="step", linewidth=2, linestyle=STYLES[i], color=COLOURS[i], label=name,
-        )  # fmt: skip
-    start = low
-    for end, name in regions.items():
-        if end is not None:
-            ax.axvline(end, color=COLOURS[4], linestyle=":")
-        middle = (start + (high if end is None else end)) / 2
-        ax.text(middle, 1.02, name, transform=ax.get_xaxis_transform(), ha="center", fontsize=9)
-        start = end
-    ax.set(xlabel="log2 of the absolute value", ylabel="how many", yscale="log", xlim=(low, high))
-    figure.legend(ncols=len(lines), loc="outside lower center", frameon=False)
-    despine(ax=ax)
-    ends = ", ".join(f"up to {end}: {name}" for end, name in regions.items() if end is not None)
-    alt = (
-        f"Histograms of {' and of '.join(lines)}, over the logarithm of their size. Dotted lines "
-        f"mark what a format makes of them ({ends}). Both have one shape; the second lies further "
-        "to the right."
-    )
-    show(figure, caption, alt, varies="rounding")
