@@ -16,7 +16,7 @@ SIZE = {"width": 1280, "height": 800}
 
 
 def main():
-    page_file = Path(sys.argv[1]).resolve() / "notebooks" / "00_start_here.html"
+    page_file = Path(sys.argv[1]).resolve() / "notebooks" / "06_the_decoder.html"
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
@@ -28,10 +28,11 @@ def main():
         page.keyboard.press("Enter")
         view.get_by_text("Deux chiens").first.wait_for(timeout=60_000)
         view.evaluate(
-            "(view) => scrollTo({ top: scrollY + view.getBoundingClientRect().top - 70 })"
+            "(view) => scrollTo({ top: scrollY + view.getBoundingClientRect().top - 10 })"
         )
         page.mouse.move(0, 0)
-        page.wait_for_timeout(500)
+        page.evaluate("document.activeElement.blur()")
+        page.wait_for_timeout(2000)  # all lines are drawn
         drawn = page.screenshot()
         browser.close()
     picture = Image.open(io.BytesIO(drawn)).convert("RGB")

@@ -208,7 +208,7 @@ def test_the_first_screen_is_the_model_itself(visit, page, size):
         assert box["y"] + box["height"] < size["height"]
     assert "pretrained.weights.js" not in page.loaded
     page.get_by_role("button", name="A man is riding a bicycle.").click()
-    view.locator(".journey-said", has_text=re.compile("^$")).wait_for()
+    view.locator(".journey-said", has_text=re.compile("^$")).wait_for(state="attached")
     written = view.locator(".journey-written").inner_text().replace("\n", "")
     assert written.replace("_", " ").strip() == f"{translated('A man is riding a bicycle.')}[EOS]"
     page.get_by_role("button", name="Attention is all you need.").click()
@@ -273,8 +273,21 @@ def test_what_a_view_shows_can_be_linked_to(address, page):
     assert pressed.inner_text() == "4 mix"
     view.get_by_role("button", name="Next", exact=True).click()
     assert page.url == f"{journey}?at=2,decoder.1,5"
-    page.goto(f"{journey}?at=99,nowhere.9.self")  # as if it said nothing
-    assert view.locator(".journey-crumbs").inner_text().endswith("head 0")
+    for unknown in ("99,nowhere.9.self", "2,decoder.1.cross.head.4"):  # as if it said nothing
+        page.goto(f"{journey}?at={unknown}")
+        assert view.locator(".journey-crumbs").inner_text().endswith("head 0")
+
+
+def test_a_journey_takes_the_room_of_the_contents(visit, page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    view = visit("notebooks/06_the_decoder", "JourneyView")
+    contents, text = page.locator(".toc-drawer"), page.locator("article p").first
+    contents.wait_for(state="visible")
+    view.scroll_into_view_if_needed()
+    contents.wait_for(state="hidden")
+    assert view.bounding_box()["width"] > text.bounding_box()["width"] + 150
+    assert view.locator(".journey-products").first.is_visible()  # q × K has room, too
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_view_answers_with_the_model_that_made_it(visit):

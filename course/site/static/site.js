@@ -30,7 +30,7 @@ if (document.querySelector(".tex")) {
 
 // The first journey of a page opens where the address says: "?at=3,decoder.2.cross.head.3"; its
 // walk, at a step: "?at=3,,5".
-const AT = /^\?at=(\d+),((\w+\.\d+(?:\.\w+)?)(?:\.head\.\d+)?|)(?:,(\d))?$/;
+const AT = /^\?at=(\d+),((\w+\.\d+(?:\.\w+)?)(?:\.head\.(\d+))?|)(?:,(\d))?$/;
 const [journey] = every('.course-view[data-view="JourneyView"]');
 for (const node of every(".course-view")) {
   const { view, model } = node.dataset;
@@ -38,10 +38,14 @@ for (const node of every(".course-view")) {
   if (translator && location.protocol.startsWith("http") && !page.navigator.connection?.saveData)
     addEventListener("load", () => setTimeout(translator.warm, 500)); // or before
   const state = JSON.parse(node.querySelector("script").textContent);
-  const [linked, step, place, part, walk] = (node === journey && AT.exec(location.search)) || [];
-  const { target, lengths } = state.facts ?? {};
-  const known = (name) => Object.keys(lengths).some((sub) => `${sub}.`.startsWith(`${name}.`));
-  if (linked && step < target.length && (!part || known(part)))
+  const [linked, step, place, part, head, walk] =
+    (node === journey && AT.exec(location.search)) || [];
+  const { target, lengths, heads } = state.facts ?? {};
+  const known = () =>
+    head
+      ? heads[part]?.[head]
+      : Object.keys(lengths).some((sub) => `${sub}.`.startsWith(`${part}.`));
+  if (linked && step < target.length && (!part || known()))
     Object.assign(state, { step: Number(step), place, walk: Number(walk ?? 0) });
   const shown = page.tutorViews[view].open(node, JSON.stringify(state), translator);
   if (linked)
@@ -60,6 +64,16 @@ function remember(shown) {
   const at = `?at=${step},${place}${walk ? `,${walk}` : ""}`;
   history.replaceState(null, "", location.pathname + at + location.hash);
 }
+
+// A journey that is wider than text takes the room of the contents: they hide while it is in sight.
+const contents = document.querySelector(".toc-drawer");
+const wide = new Set();
+const seen = new IntersectionObserver((changes) => {
+  for (const { target, isIntersecting } of changes) wide[isIntersecting ? "add" : "delete"](target);
+  contents?.classList.toggle("beneath", wide.size > 0);
+});
+for (const node of every(".course-view:has(.tutor-journey:not(.journey-bars-alone))"))
+  seen.observe(node);
 
 // A sentence to try goes to the view below it.
 for (const chip of every("button[data-sentence]"))

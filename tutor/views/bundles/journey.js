@@ -743,7 +743,7 @@ var tutorView = (() => {
     const fold = Math.max(24, Math.floor(room / (2 * layers)));
     const closed = {
       encoder: clamp(room * 0.05, 24, 56),
-      decoder: clamp(room * (compact ? 0.055 : 0.08), 24, 88)
+      decoder: clamp((room - 400) * 0.13, 24, 88)
     };
     const others = (closed.encoder + closed.decoder) * layers - closed[side];
     const bands = {};
@@ -760,9 +760,9 @@ var tutorView = (() => {
     }
     const zone = compact ? 42 : 48;
     const beside = kind === "cross" ? zone : zone + 36;
-    const fixed = compact ? [43, 38, 46] : [48, 44, 62];
+    const fixed = compact ? [43, 42, 46] : [48, 52, 60];
     const left = Math.max(290, room - others) - 26 - beside - fixed.reduce((a, b) => a + b + 4, 8);
-    const strips = left / 3 > 62 ? 3 : 2;
+    const strips = left / 3 > 56 ? 3 : 2;
     const strip = left / strips;
     const bottom = read + pitch * rows + 26;
     const columns = [strip, ...strips === 3 ? [strip] : [], ...fixed, strip];
@@ -775,7 +775,7 @@ var tutorView = (() => {
       // it scrolls
       query: gap + 20,
       tabs: wide2 ? 20 : bottom + 2,
-      heads: wide2 ? gap + 50 : bottom + 32,
+      heads: wide2 ? gap + 58 : bottom + 32,
       keys: readKeys ? read : TOP
     };
   }
@@ -783,6 +783,8 @@ var tutorView = (() => {
     const k = (to - x) * clamp(Math.abs(down - y) / 240, 0.55, 0.95);
     return `M${x} ${y}C${x + k} ${y} ${to - k} ${down} ${to} ${down}`;
   };
+  var hasRoom = (w) => w > 40;
+  var plusIn = (w) => hasRoom(w) ? w - 28 : w * 0.8;
   var flow = (d, share, name, at, hue) => tag(`path.journey-share.journey-${hue}`, {
     ...{ d, "data-line": name, "data-at": at, "stroke-width": (share * FULL).toFixed(2) },
     opacity: share < FAINT ? 0.3 : 0.55
@@ -822,7 +824,7 @@ var tutorView = (() => {
         const [, rows, keys] = A.shape;
         const off = [sub, `${sub}.head.${head}`].some((part) => facts.scales[part] === 0);
         const found = off ? [] : A.data.subarray(head * rows * keys, (head + 1) * rows * keys);
-        const to = x + w * (side === "decoder" && w > 34 ? 0.5 : 0.9);
+        const to = x + (side === "decoder" ? plusIn(w) : w * 0.9);
         found.forEach((share, i) => {
           const [q, k] = [Math.floor(i / keys), i % keys];
           if (share < 5e-3 || side === "decoder" && (q !== step || kind === "self" && k > step))
@@ -838,7 +840,7 @@ var tutorView = (() => {
         });
       }
       if (side === "decoder" && !open) {
-        const x0 = x + w * (w > 34 ? 0.55 : 0.8);
+        const x0 = x + plusIn(w);
         const plus = `M${x0 - 6} ${now}a6 6 0 1 0 12 0a6 6 0 1 0 -12 0M${x0 - 3} ${now}h6M${x0} ${now - 3}v6`;
         lines.push(tag("path.journey-sign.journey-decoder", { d: plus, "data-at": "again" }));
       }
@@ -900,7 +902,7 @@ var tutorView = (() => {
         );
     const off = isOffWith(facts.scales, { sub, head }) || facts.scales[shown] === 0;
     const [own, bus] = [x + 26 + (head + 0.5) * headWidth(state, at), heads + 34];
-    const middle = value - columns.at(-1) / 2;
+    const middle = value - columns.at(-1) / 3;
     if (!off)
       lines.push(rail(`M${middle} ${query + 14}V${heads - 6}H${own}V${heads}`, "add", hue, 3, 0.9));
     for (const m of range(facts.config.heads)) {
@@ -985,7 +987,7 @@ var tutorView = (() => {
         const box = wide2 ? [x + 4, 20, 56, 26] : all2;
         const how = { act: () => open(layer), has: { "journey-open": wide2 } };
         put(layer, box, `journey-layer journey-${side}`, `${side} layer ${l}: open`, title, how);
-        if (wide2 || w < 35 || side === "encoder") continue;
+        if (wide2 || !hasRoom(w) || side === "encoder") continue;
         const sign = [x + w - 20, at.read(state.step) - 9, 18, 18];
         put(`ff:${layer}`, sign, `journey-ff journey-${side}`, "feed-forward", "FF", {
           lit: "think"
