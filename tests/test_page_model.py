@@ -316,7 +316,7 @@ def test_a_saved_page_with_its_model_answers(opened, browser, tmp_path, kind):
         best = " ".join(
             [*translator.tokenizer.readable(translator.tokenizer.encode(best)), "[EOS]"]
         )
-    page.get_by_text(best).first.wait_for()
+    page.get_by_text(best).locator("visible=true").first.wait_for()
     assert (watch.errors, watch.outside) == ([], [])
     page.close()
 

@@ -119,7 +119,7 @@ def is_negated(pair):
     return any(word in ("not", "no") for word in pair.english_words)
 
 
-def grammar_pairs(seed, captions, pieces):
+def grammar_pairs(seed, captions=20_000, pieces=15_000):
     """Pairs of str: captions, half of them negated; fragments, half of them typed in a hurry."""
     rng = random.Random(f"hurried {seed}")
     pairs = generate_pairs("train", 8 * captions, seed)
