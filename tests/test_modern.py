@@ -362,16 +362,3 @@ def test_results_stand_for_what_the_code_does_today():
         models = [since_2017.train(settings, batches, 0, 0.01) for _ in range(2)]
         first, second = (since_2017.nats_per_caption(model, ids) for model in models)
         assert first == second < 20
-
-
-def test_shares_of_far_keys_are_those_of_the_last_queries():
-    """ALiBi over equal scores: a geometric series, known in closed form."""
-    settings = since_2017.rung("2017") | dict(vocab_size=9, positions="alibi", num_heads=2)
-    model = since_2017.LanguageModel(since_2017.LanguageModelConfig(**settings)).eval()
-    for layer in model.layers:
-        layer.self_attention.attention.W_Q.data.zero_()
-    found = since_2017.shares_of_far_keys(model, torch.full((2, 12), 5), 4)
-    for share, slope in zip(found, (2**-4, 2**-8), strict=True):
-        rows = [torch.exp(-slope * torch.arange(t + 1.0)) for t in range(8, 12)]
-        wanted = sum((row[4:].sum() / row.sum()).item() for row in rows) / 4
-        assert share == pytest.approx(wanted, abs=1e-6)

@@ -9,13 +9,10 @@ from tutor.text.grammar import join_words
 from tutor.text.lexicon import NOUNS
 from tutor.text.truth import (
     Way,
-    beginning,
     generate_english,
     is_grammatical,
     log_probability,
-    next_words,
     ways,
-    written_words,
 )
 
 FEW = tuple(NOUNS[name] for name in ("apple", "dog", "trousers"))
@@ -62,32 +59,6 @@ def test_it_agrees_with_counts(drawn):
 
 def test_ways_that_write_one_text_are_added():
     assert len(list(ways("The camel is eating a banana."))) > 1
-
-
-def test_the_next_words_multiply_to_the_whole():
-    text = "There are three calm old monkeys next to a statue."
-    after, begun = next_words(written_words(text))
-    assert not after and math.isclose(math.log(begun[-1]), log_probability(text))
-    after, begun = next_words(["There", "are"])
-    assert math.isclose(sum(after.values()), 1) and after["three"] == after["two"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The young hen is following a painter.",  # no hen is young, but others are
-        "There are an old yellow umbrella.",
-        "An playing football in the stadium.",
-        "A man is drinking hot lemonade.",
-        "A man is reading a serious map.",
-        "A man is eating an tree.",
-        "The ice tourists is delicious.",
-    ],
-)
-def test_a_caption_can_begin_with_what_has_a_probability(text):
-    words = written_words(text)
-    _, begun = next_words(words)
-    assert 0 < beginning(words) == sum(p > 0 for p in begun) or begun[0] == beginning(words) == 0
 
 
 def test_every_caption_is_grammatical_and_a_wrong_one_is_not():

@@ -7,8 +7,7 @@ the ladder, for several lengths of training. Each has the best of `RACE_RATES` r
 chosen on captions and a seed of their own; the AdamW that Muon keeps for tables and norms has the
 rate that is best for AdamW alone. All models read the English of the built-in grammar, one word a
 token, with one budget of parameters and steps. `POSITION_KINDS` differ in positions and window
-alone, are trained on short texts and tested on long ones, where "far" says how much attention ALiBi
-still gives to keys further back than a text of the training was long.
+alone, are trained on short texts and tested on long ones.
 """
 
 import json
@@ -16,7 +15,7 @@ import platform
 import random
 import sys
 import time
-from functools import cache, partial
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -24,8 +23,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from tutor.attention import PAD
 from tutor.language_model import LanguageModel, LanguageModelConfig
-from tutor.models.since_2017 import EDGES, FEW, FOLDER, LADDER, MANY, PATIENT, SEEDS, load
-from tutor.record import record_attention
+from tutor.models.since_2017 import FEW, FOLDER, LADDER, MANY, SEEDS, load
 from tutor.text.batches import pad
 from tutor.text.tokenizer import BOS, EOS, SPECIAL
 from tutor.text.truth import generate_english, log_probability
@@ -35,7 +33,7 @@ from tutor.transformer import count_parameters
 
 LADDER_STEPS, BATCH = 500, 64
 RATES = (0.01, 0.03)  # highest learning rates; every rung is trained with both
-WARMUP, LONG_WARMUP = 50, 250  # steps in which the learning rate rises
+WARMUP = 50  # steps in which the learning rate rises
 RACES = (50, 100, 200)  # steps of a training with AdamW and with Muon
 RACE_RATES = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rates of both
 RACE_BATCH, CHOOSING_SEED = 32, 10  # captions in a batch; the seed that chooses the rates
@@ -142,18 +140,6 @@ def nats_by_place(model, ids, parts=8):
 
 
 @torch.no_grad()
-def shares_of_far_keys(model, ids, distance):
-    """How much attention goes to keys `distance` tokens back or more: one share a head, (h,).
-
-    Mean over the layers, the texts ids (N, T), and the last `distance` queries of each text.
-    """
-    with record_attention(model) as attention:
-        model(ids)
-    A = torch.stack(attention["decoder"])  # (L, N, h, T, T)
-    far = A.tril(diagonal=-distance)[..., -distance:, :].sum(dim=-1)  # (L, N, h, distance)
-    return far.mean(dim=(0, 1, 3)).tolist()
-
-
 def race(corpus, chosen_by, test, vocab_size):
     """AdamW and Muon for several lengths of training; writes muon.json after each length."""
     settings = rung(list(LADDER)[-1]) | dict(vocab_size=vocab_size)
@@ -209,16 +195,12 @@ def main():
         "rates": RATES,
         "steps": LADDER_STEPS,
         "warmup": WARMUP,
-        "long_warmup": LONG_WARMUP,
         "torch": torch.__version__,
         "machine": f"{platform.system()} {platform.machine()}, {threads} CPU thread(s)",
         "truth": round(truth, 4),
         "tokens": round(tokens, 4),
         "ladder": {},
-        "patient": {},
-        "edges": {},
         "lengths": {},
-        "far": {},
         "cpu_seconds": {},
     }
     if (FOLDER / "results.json").exists():
@@ -227,7 +209,7 @@ def main():
             sys.exit(
                 f"results.json was made with torch {known['torch']}: delete it to make all anew."
             )
-        parts = ("ladder", "patient", "edges", "lengths", "far", "cpu_seconds")
+        parts = ("ladder", "lengths", "cpu_seconds")
         results |= {part: known[part] for part in parts if part in known}
 
     def make(row, key, label, measure, seeds=FEW):
@@ -242,43 +224,27 @@ def main():
         (FOLDER / "results.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
         print(f"{label}:", row[key], flush=True)
 
-    def nats(settings, lr, warmup, seed):
-        model = train(settings, captions_in_batches(corpus, seed), seed, lr, warmup)
+    def nats(settings, lr, seed):
+        model = train(settings, captions_in_batches(corpus, seed), seed, lr)
         return round(nats_per_caption(model, test), 4)
 
-    @cache
-    def of_kind(kind, seed):
+    def by_place(kind, seed):
         settings = rung("SwiGLU") | POSITION_KINDS[kind] | dict(vocab_size=vocab_size)
         short = texts(corpus, LADDER_STEPS * BATCH // 2, SHORT + 1, seed).split(BATCH // 2)
-        return train(settings, short, seed, RATES[0])
+        model = train(settings, short, seed, RATES[0])
+        return [round(nats, 4) for nats in nats_by_place(model, long)]
 
-    def by_place(kind, seed):
-        return [round(nats, 4) for nats in nats_by_place(of_kind(kind, seed), long)]
-
-    def far(kind, seed):
-        model = of_kind(kind, seed)
-        return [round(share, 4) for share in shares_of_far_keys(model, long[:, :-1], SHORT)]
-
-    for part, names, warmup in (("ladder", LADDER, WARMUP), ("patient", PATIENT, LONG_WARMUP)):
-        for name in names:
-            settings = rung(name) | dict(vocab_size=vocab_size)
-            parameters = count_parameters(LanguageModel(LanguageModelConfig(**settings)))
-            start = {"d_ff": settings["d_ff"], "parameters": parameters}
-            row = results[part].setdefault(name, start)
-            for lr in RATES:
-                label = f"{name}, {warmup} steps of warm-up, rate {lr}"
-                many = part == "ladder" and lr == RATES[0] and name in MANY
-                measure = partial(nats, settings, lr, warmup)
-                make(row, f"nats at {lr}", label, measure, SEEDS if many else FEW)
-
-    for name, lr in EDGES.items():
+    for name in LADDER:
         settings = rung(name) | dict(vocab_size=vocab_size)
-        row, label = results["edges"].setdefault(name, {}), f"{name}, rate {lr}"
-        make(row, f"nats at {lr}", label, partial(nats, settings, lr, WARMUP))
+        parameters = count_parameters(LanguageModel(LanguageModelConfig(**settings)))
+        start = {"d_ff": settings["d_ff"], "parameters": parameters}
+        row = results["ladder"].setdefault(name, start)
+        for lr in RATES:
+            seeds = SEEDS if lr == RATES[0] and name in MANY else FEW
+            make(row, f"nats at {lr}", f"{name}, rate {lr}", partial(nats, settings, lr), seeds)
 
     for kind in POSITION_KINDS:
         make(results["lengths"], kind, kind, partial(by_place, kind))
-    make(results["far"], "ALiBi", "ALiBi, keys far back", partial(far, "ALiBi"))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import random
 from collections import Counter
 from functools import cache, lru_cache
 
-from tutor.text.grammar import OWNED, Caption, Referent, join_words
-from tutor.text.lexicon import QUALITIES, Adjective, Noun, Verb
+from tutor.text.grammar import Caption, Referent, join_words
+from tutor.text.lexicon import Adjective, Noun, Verb
 
 
 def generate_english(size, seed=0, write=Caption.write):
@@ -112,64 +112,6 @@ class WholeWay(Way):
         return self.branch(adjectives_within(referent.nouns[0], frozenset(done), known))
 
 
-class NextWordWay(Way):
-    """Notes which words it could write after `words`, in `after`, and gives up there.
-
-    begun[i] gathers the probability that a caption begins with words[: i + 1].
-    """
-
-    def __init__(self, words, path, stack, begun, after):
-        super().__init__(words, path, stack)
-        self.begun, self.after = begun, after
-
-    def emit(self, index, word):
-        if self.english[:index][-1:] == ["a"]:
-            self.note(index - 1, article(word))
-        if word != "a":
-            self.note(index, word)
-        elif index < len(self.words) and self.words[index].lower() not in ("a", "an"):
-            raise Mismatch  # otherwise the next word says which of the two it is
-
-    def note(self, index, word):
-        word = capital(word) if index == 0 else word
-        new = self.weight if len(self.taken) >= len(self.path) else 0.0  # else noted already
-        if index == len(self.words):
-            self.after[word] += new
-        elif word == self.words[index]:
-            self.begun[index] += new
-            return
-        raise Mismatch
-
-    def pick_determiner(self, noun, plural, role):
-        index, choices = len(self.english), choices_of_determiner(noun, plural, role)
-        if index < len(self.words):
-            wanted = self.words[index].lower()
-            known = ("bare", "a" if wanted == "an" else wanted)
-            choices = [(p, word) for p, word in choices if word in known]
-        return self.branch(choices)
-
-    def pick_adjectives(self, referent, done):
-        index = len(self.english)
-        wanted = self.words[index] if index < len(self.words) else None
-        after_article = self.english[-1:] == ["a"]
-        noun, done = referent.nouns[0], frozenset(done)
-        return self.branch(adjectives_from(noun, done, wanted, index == 0, after_article))
-
-
-class AnyWay(NextWordWay):
-    """Takes one noun for all that make no difference to how far `words` can be followed."""
-
-    def pick(self, options):
-        if isinstance(options[0], Noun):
-            known = frozenset([*self.words, self.words[0].lower()])
-            options = told_apart(tuple(options), known)
-        return super().pick(options)
-
-
-def capital(word):
-    return word[0].upper() + word[1:]
-
-
 @cache
 def shares(options):
     """The different ones among `options`, each with its probability: [(probability, option)]."""
@@ -197,25 +139,6 @@ def choices_of_determiner(noun, plural, role):
     return all_choices(Caption.pick_determiner, noun, plural, role)
 
 
-@cache
-def adjectives_from(noun, done, wanted, first, after_article):
-    """Choices of adjectives that begin with the word `wanted`, or with any if it is None.
-
-    Where no more needs to be told apart, one choice stands for all with the same first word, or,
-    after an article, for all with the same form of it. first: whether a capital is wanted.
-    """
-    kept, merged = [], {}
-    for probability, chosen in choices_of_adjectives(noun, done):
-        word = min(chosen, key=lambda adjective: adjective.rank).english
-        if wanted in (word, capital(word) if first else word):
-            kept.append((probability, chosen))
-        elif wanted is None or after_article:
-            key = article(word) if after_article else word
-            total = merged.get(key, (0.0,))[0]
-            merged[key] = total + probability, chosen
-    return kept + list(merged.values())
-
-
 @lru_cache(1024)  # `known` is another one for each sentence
 def shares_within(options, known):
     """As `shares`, of the options that the words in `known` could write."""
@@ -227,30 +150,6 @@ def adjectives_within(noun, done, known):
     """As `choices_of_adjectives`, of those that the words in `known` could write."""
     choices = choices_of_adjectives(noun, done)
     return [(p, chosen) for p, chosen in choices if all(could_stand(x, known) for x in chosen)]
-
-
-@lru_cache(1024)
-def told_apart(nouns, known):
-    """The nouns that the words in `known` could begin, and one for all others of a sort.
-
-    A caption with one of the others is followed up to the noun at most. What comes before it hangs
-    on the noun's kind and number, on whose it may be, and on its adjectives.
-    """
-    sorts = {}
-    for noun in nouns:
-        described = noun.english in QUALITIES  # football is not
-        chosen = choices_of_adjectives(noun, frozenset()) if described else []
-        firsts = {min(one, key=lambda adjective: adjective.rank).english for _, one in chosen}
-        articles = frozenset(map(article, firsts | {noun.english}))
-        sort = noun.kind, noun.number, noun in OWNED, frozenset(firsts & known), articles
-        names = noun.english.split()[0], noun.english_plural.split()[0]
-        sorts[sort if known.isdisjoint(names) else noun] = noun
-    return tuple(sorts.values())
-
-
-def article(following):
-    """The form of "a" before a word."""
-    return "an" if following[0] in "aeiou" and following != "uniform" else "a"
 
 
 def could_stand(option, known):
@@ -278,40 +177,6 @@ def words_of(sentence):
     if words and words[0] not in ("French", "Italian"):  # these keep their capital
         words[0] = words[0][0].lower() + words[0][1:]
     return words
-
-
-def followed(words, way_of_words):
-    """Run the grammar's program in every way that begins with `words`; see `NextWordWay`."""
-    begun, after, stack = [0.0] * len(words), Counter(), [[]]
-    while stack:
-        way = way_of_words(words, stack.pop(), stack, begun, after)
-        try:
-            Caption.write(way)
-            way.note(len(way.english), ".")
-        except Mismatch:
-            continue
-    return begun, after
-
-
-def next_words(words):
-    """What the grammar may write after the first words of a caption, and how probable these are.
-
-    words: list of str, as a caption has them ("An", "apple"); "." is the last of a whole one.
-    Returns (after, begun): a dict next word -> probability, empty after "."; and a list, begun[i]
-    is the probability that a caption begins with words[: i + 1].
-    """
-    begun, after = followed(words, NextWordWay)
-    total = after.total()
-    return {word: weight / total for word, weight in after.most_common()}, begun
-
-
-def beginning(words):
-    """How many of these words, from the first on, a caption of the grammar can begin with.
-
-    words: list of str, at least one, as `next_words` takes them.
-    """
-    begun, _ = followed(words, AnyWay)
-    return sum(map(bool, begun))
 
 
 def ways(sentence, write=Caption.write):

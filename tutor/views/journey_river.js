@@ -1,5 +1,5 @@
 // The whole model as a river: a row for each token, a band for each layer, lines as wide as weights.
-// The layer that is shown is open at its place; what is in it: journey_head.js, journey_layer.js.
+// The layer that is shown is open at its place; what is in it: journey_head.js.
 import { clamp, mark, range, tag } from "./common.js";
 import {
   isOffWith,

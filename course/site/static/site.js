@@ -67,13 +67,10 @@ function remember(shown) {
 
 // A journey that is wider than text takes the room of the contents: they hide while it is in sight.
 const contents = document.querySelector(".toc-drawer");
-const wide = new Set();
-const seen = new IntersectionObserver((changes) => {
-  for (const { target, isIntersecting } of changes) wide[isIntersecting ? "add" : "delete"](target);
-  contents?.classList.toggle("beneath", wide.size > 0);
-});
-for (const node of every(".course-view:has(.tutor-journey:not(.journey-bars-alone))"))
-  seen.observe(node);
+if (journey && !journey.querySelector(".journey-bars-alone"))
+  new IntersectionObserver((changes) =>
+    contents?.classList.toggle("beneath", changes.at(-1).isIntersecting),
+  ).observe(journey);
 
 // A sentence to try goes to the view below it.
 for (const chip of every("button[data-sentence]"))

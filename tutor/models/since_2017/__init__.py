@@ -1,7 +1,6 @@
 """What the changes since 2017 are worth, measured on small language models (chapter 20).
 
-`LADDER` makes one change after another; `PATIENT` rungs are trained once more, with a longer
-warm-up, and the first and the last rung at one more rate (`EDGES`). How it was measured stands in
+`LADDER` makes one change after another. How it was measured stands in
 `course/making/since_2017.py`. `published.json` has the sizes of models that others published.
 """
 
@@ -27,8 +26,6 @@ LADDER = {
     "grouped queries": dict(num_kv_heads=2, d_ff=194),
     "QK-norm": dict(qk_norm=True),
 }
-PATIENT = ("2017", "norm first")
-EDGES = {"2017": 0.005, "QK-norm": 0.06}  # one rate beyond the better one of RATES
 
 
 def load(name):
@@ -66,13 +63,10 @@ def kept_numbers(m):
     return 2 * m["num_layers"] * m["num_kv_heads"] * m["d_k"]
 
 
-def above_truth(name, lr, part="ladder"):
-    """Nats a caption above the grammar's entropy, one for each seed.
-
-    part: "ladder", "patient" or "edges".
-    """
+def above_truth(name, lr):
+    """Nats a caption above the grammar's entropy, one for each seed."""
     results = load("results")
-    return [nats - results["truth"] for nats in results[part][name][f"nats at {lr}"]]
+    return [nats - results["truth"] for nats in results["ladder"][name][f"nats at {lr}"]]
 
 
 def gain(before, after):
