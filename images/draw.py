@@ -1691,7 +1691,7 @@ def head_off(p):
     p.text(343, 142, "@", size=20)
     p.text(448, 34, "W_O", bold=True)
     for m in range(3):
-        p.grid(378, 60 + 70 * m, 2, 5, 28, lambda r, c, m=m: fills[m])
+        p.grid(395, 57 + 70 * m, 3, 5, 21, lambda r, c, m=m: fills[m])
     p.text(448, 282, "(h · d_v, d_model)", size=13)
     p.text(548, 142, "=", size=20)
     p.text(735, 34, "a sum of three terms", bold=True)

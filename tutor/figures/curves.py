@@ -117,7 +117,7 @@ def learning_curves(panels, every, chance, caption, alt):
         ax.set(title=title, ylim=(0, 1.03))
         if len(lines) > 1:
             ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), frameon=False)
-    show(figure, caption, alt, varies="training")
+    show(figure, caption, alt)
 
 
 def curve_pair(panels, x_label, caption, alt, varies=None):

@@ -141,6 +141,6 @@ def position_tables(tables, caption, alt):
     figure, axes = row_of_axes(len(tables), 2.3 * len(tables), 3.8, sharey=True)
     for ax, (name, P) in zip(axes, tables.items(), strict=True):
         ax.imshow(P, aspect="auto", cmap="cividis", vmin=-1, vmax=1)
-        ax.set(title=name, xlabel="column")
+        ax.set(title=name, xlabel="place" if P.shape[0] == P.shape[1] else "column")
     axes[0].set_ylabel("place")
     show(figure, caption, alt)

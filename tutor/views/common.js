@@ -332,4 +332,4 @@ export function makeTable() {
 }
 
 /** What the keys do, folded. */
-export const makeHelp = (text) => tag("details", tag("summary", "Keys"), tag("p", text));
+export const makeHelp = (text) => tag("details", tag("summary", "Keyboard"), tag("p", text));

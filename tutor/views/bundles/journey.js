@@ -98,7 +98,7 @@ var tutorView = (() => {
   function write(x, digits = 2) {
     return (Number.isInteger(x) ? String(x) : x.toFixed(digits)).replace("-", "−");
   }
-  var makeHelp = (text) => tag("details", tag("summary", "Keys"), tag("p", text));
+  var makeHelp = (text) => tag("details", tag("summary", "Keyboard"), tag("p", text));
 
   // tutor/views/journey_parts.js
   var SAVED = "A saved page: your own sentence, switching off and other tokens need the kernel.";

@@ -196,7 +196,7 @@ var tutorView = (() => {
     };
     return Object.assign(node, { fill });
   }
-  var makeHelp = (text) => tag("details", tag("summary", "Keys"), tag("p", text));
+  var makeHelp = (text) => tag("details", tag("summary", "Keyboard"), tag("p", text));
 
   // tutor/views/colours.js
   var CIVIDIS = (

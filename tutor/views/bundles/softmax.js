@@ -76,7 +76,7 @@ var tutorView = (() => {
     return (Number.isInteger(x) ? String(x) : x.toFixed(digits)).replace("-", "−");
   }
   var makeHeader = (names) => tag("tr", ...names.map((name) => name ? tag("th", { scope: "col" }, name) : tag("td")));
-  var makeHelp = (text) => tag("details", tag("summary", "Keys"), tag("p", text));
+  var makeHelp = (text) => tag("details", tag("summary", "Keyboard"), tag("p", text));
 
   // tutor/views/colours.js
   var CIVIDIS = (
