@@ -280,6 +280,7 @@ globalThis.sent = [];
 globalThis.handlers = new Set();
 globalThis.answer = (content, buffers) => handlers.forEach((hear) => hear(content, buffers));
 globalThis.source = tutorView.makeSource({
+  get: () => ({}), // nothing was sent along
   send: (content) => {
     if (content.begin?.text === "throw") throw new Error("Disposed.");
     sent.push(content);

@@ -4,6 +4,9 @@ Skipped, by name, where Debian's Chromium is missing. What is shown is compared 
 """
 
 import math
+import os
+import tempfile
+from pathlib import Path
 
 import lab
 import pytest
@@ -12,12 +15,26 @@ from tutor import load_pretrained
 from tutor.views import JourneyView
 
 TEXT = "A man is riding a white horse."
+# While this file is there, the kernel answers nobody.
+BUSY = Path(tempfile.gettempdir(), f"tutor-busy-{os.getpid()}")
 SETUP = f"""
+import time
+from pathlib import Path
 import torch
 from tutor import load_pretrained
 from tutor.views import JourneyView
 
 torch.set_num_threads(1)
+at_once = JourneyView.answer
+
+
+def answer(view, content):
+    while Path({str(BUSY)!r}).exists():
+        time.sleep(0.1)
+    at_once(view, content)
+
+
+JourneyView.answer = answer
 view = JourneyView(load_pretrained(), {TEXT!r}, step=2)
 """
 CELLS = [SETUP, "view"]
@@ -273,6 +290,17 @@ def test_temperature_and_its_friends_act_at_once(page, expected):
     page.get_by_role("button", name="Reset").click()
     assert chance(page) == pytest.approx(expected._shares(1)[0][1], abs=0.0051)
     assert "by the sliders" not in effect.inner_text()
+
+
+def test_a_view_is_drawn_while_the_kernel_is_at_work(page):
+    """After *Run All* a later cell may train for minutes: what is drawn first waits for nobody."""
+    BUSY.touch()
+    try:
+        page.evaluate("document.querySelector('.tutor-view').remove()")
+        page.evaluate("void jupyterapp.commands.execute('notebook:run-cell')")
+        page.locator(".journey-river path.journey-share").nth(20).wait_for(state="attached")
+    finally:
+        BUSY.unlink()
 
 
 def test_a_dead_kernel_is_told(browser, notebook, expected, tmp_path):

@@ -4,7 +4,7 @@ import math
 import warnings
 
 import torch
-from traitlets import Bool, Dict, Int, Unicode, validate
+from traitlets import Bool, Bytes, Dict, Int, Unicode, validate
 
 from tutor.decoding import most_probable, write
 from tutor.record import DOUBT
@@ -40,11 +40,15 @@ class JourneyView(View):
     place = Unicode().tag(**READERS)
     walk = Int().tag(**READERS)  # the step of the walk through the view, from 1; 0 is none
     bars = Bool().tag(sync=True)
+    # What is drawn first, as `_packed` gives it: no view waits for a kernel at work elsewhere.
+    _index = Dict().tag(sync=True)
+    _buffer = Bytes().tag(sync=True)
 
     def __init__(self, translator, text, written=(), scales=None, step=0, place="", bars=False):
         self.translator = translator
         super().__init__(facts=self._run(text, written, scales or {}), bars=bars)
         self.step, self.place = step, place
+        self._index, self._buffer = self._drawn_first()
         self.on_msg(lambda view, content, buffers: self.answer(content))
 
     @property
@@ -94,6 +98,7 @@ class JourneyView(View):
         with self.hold_sync():
             self.facts = facts
             self.step = min(self.step, len(facts["target"]) - 1)
+            self._index, self._buffer = self._drawn_first()
         return facts
 
     def _run(self, text, written, scales):
@@ -239,14 +244,17 @@ class JourneyView(View):
 
     def opened_state(self):
         """The traits, and the numbers that are drawn first: a model has the others."""
+        index, buffer = self._drawn_first()
+        return super().saved_state() | {"index": index, "buffer": buffer}
+
+    def _drawn_first(self):
         last = f"decoder.{self.facts['config']['layers'] - 1}"
         side, layer, *kind = (self.place or last).split(".")
         kind = kind[0] if kind else "self" if side == "encoder" else "cross"
         sub_layer = f"{side}.{layer}.{kind}"  # that the page draws open
         names = [f"{sub_layer}.{name}" for name in ("Q", "K", "V", "E", "A", "Y", "hidden")]
         names += [f"{place}.A" for place in self.facts["heads"]]
-        index, buffer = self._packed([] if self.bars else names)
-        return super().saved_state() | {"index": index, "buffer": buffer}
+        return self._packed([] if self.bars else names)
 
     def _shares(self, count):
         """The most probable next tokens at the step: pairs (token, probability)."""

@@ -51,6 +51,9 @@ function kernelSource(model) {
   let batch = null; // { names, answer }: names that are asked for at one go are one question
 
   function numbers(name) {
+    // What is drawn first came with the facts: the kernel may be at work elsewhere.
+    const [index, buffer] = [model.get("_index"), model.get("_buffer")];
+    if (name in index) return savedSource(model, index, buffer).numbers(name);
     if (!batch) {
       const names = [];
       const answer = Promise.resolve().then(() => {
@@ -130,9 +133,8 @@ export function wide(view) {
 }
 
 /** A saved page: all numbers of one run, in one buffer. What needs the model is refused. */
-function savedSource(model) {
-  const [facts, index] = [model.get("facts"), model.get("index")];
-  const all = wide(model.get("buffer"));
+function savedSource(model, index = model.get("index"), buffer = model.get("buffer")) {
+  const [facts, all] = [model.get("facts"), wide(buffer)];
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
   return {
     alive: false,

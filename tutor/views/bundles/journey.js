@@ -1115,6 +1115,8 @@ var tutorView = (() => {
     }
     let batch = null;
     function numbers(name) {
+      const [index, buffer] = [model.get("_index"), model.get("_buffer")];
+      if (name in index) return savedSource(model, index, buffer).numbers(name);
       if (!batch) {
         const names = [];
         const answer = Promise.resolve().then(() => {
@@ -1178,9 +1180,8 @@ var tutorView = (() => {
     packed.forEach((byte, i) => bytes[i + Math.floor(i / 3) + 1] = byte);
     return new Float32Array(bytes.buffer);
   }
-  function savedSource(model) {
-    const [facts, index] = [model.get("facts"), model.get("index")];
-    const all2 = wide(model.get("buffer"));
+  function savedSource(model, index = model.get("index"), buffer = model.get("buffer")) {
+    const [facts, all2] = [model.get("facts"), wide(buffer)];
     const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
     return {
       alive: false,
