@@ -450,13 +450,13 @@ def test_a_walk_lights_its_parts_and_goes_on_with_the_next_token(river):
 
 def test_it_plays_along_the_tokens(river, expected):
     river.clock.install()
-    river.get_by_role("button", name="Play along the tokens").click()
+    river.get_by_role("button", name="Play").click()
     river.clock.run_for(1600)
     river.locator(".journey-reading", has_text="Token 4 of").wait_for()
     river.clock.run_for(20_000)
     count = len(expected.facts["target"])
     river.locator(".journey-reading", has_text=f"Token {count} of {count}").wait_for()
-    assert river.get_by_role("button", name="Play along the tokens").is_visible()  # at rest
+    assert river.get_by_role("button", name="Play").is_visible()  # at rest
 
 
 SMALL = """() => [...document.querySelectorAll(".tutor-view :is(button, input, summary)")].filter(
@@ -504,5 +504,22 @@ def test_a_long_sentence_stays_within_the_view(browser, expected, width, tmp_pat
     page.locator("[data-key='number:E:0']").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.locator("[data-key^='read:']").count() == 4 < view.step
-    assert page.locator(".journey-text.journey-chip").inner_text() == f"… {view.step - 3}"
+    assert page.locator(".journey-text.journey-chip").inner_text() == f"{view.step - 3} before"
+    page.close()
+
+
+def test_above_the_bars_lines_are_as_wide_as_what_it_looks_at(browser, expected, tmp_path):
+    JourneyView(expected.translator, TEXT, step=2, bars=True).save(tmp_path / "page.html")
+    page = browser.new_page(viewport={"width": 360, "height": 740})
+    page.goto(f"file://{tmp_path}/page.html")
+    lines = page.locator(".journey-seen path")
+    for step, token in ((2, "_homme"), (4, "_un")):
+        key(page, f"step:{step}").click()
+        page.locator(".journey-seen > .journey-decoder", has_text=token).wait_for()
+        shares = expected.numbers("decoder.3.cross.A")[:, step].mean(dim=0).tolist()
+        widths = [float(line.get_attribute("stroke-width")) for line in lines.all()]
+        assert widths == pytest.approx([16 * share for share in shares], abs=0.006)
+        said = page.locator(".journey-seen").get_attribute("aria-label")
+        most = expected.facts["source"][shares.index(max(shares))]
+        assert said.startswith(f"At {token} it looks most at {most} {max(shares):.2f}, ")
     page.close()

@@ -350,6 +350,17 @@ def test_beam_view_shows_the_search(translator):
         assert fates.count("best") == 1
 
 
+def test_beam_view_opens_where_a_beam_is_lost(translator):
+    view = BeamView.search(translator, "A man is riding a white horse on the beach.", 3)
+    opening = view.step
+    assert "pruned" in view.fates()[opening - 1]
+    for step in range(opening):
+        view.step = step
+        dead = sum(fates.count("pruned") for fates in view.fates())
+        never = sum(c.state == "pruned" for tried in view.steps[: step + 1] for c in tried)
+        assert dead == never, "before it only what was never a beam is gone"
+
+
 @given(seed=st.integers(0, 999), alpha=st.sampled_from([0, 0.6, 2]))
 def test_beam_view_agrees_on_the_winner(seed, alpha):
     """Also where better beams have pushed a finished one out of the search."""

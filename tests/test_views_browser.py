@@ -47,6 +47,7 @@ def python():
     exec(SETUP, scope)
     for name, code in VIEWS.items():
         scope[name] = eval(code, scope)
+    scope["beam"].step = len(scope["beam"].steps) - 1
     return scope
 
 
@@ -446,6 +447,11 @@ def test_softmax_view(page, python):
 
 def test_beam_view(page, python):
     view, beam, best = view_of(page, "beam"), python["beam"], python["found"][0][0]
+    opening = python["BeamView"].search(python["translator"], python["text"], 3).step
+    view.get_by_text(f"Step {opening} of").wait_for()
+    view.get_by_role("button", name="Play").click()  # a step after the other, to the end
+    view.get_by_text(f"Step {beam.step} of").wait_for()
+    view.get_by_role("button", name="Play").wait_for()  # at rest
     tokens = python["translator"].tokenizer.readable(best.ids)
     assert view.locator(".tutor-caption").inner_text().endswith(" ".join([*tokens, "[EOS]"]))
     for fate in ("live", "pruned", "finished", "best"):

@@ -8,6 +8,7 @@ import {
   makeAsking,
   makeFrame,
   makeHelp,
+  makePlay,
   makeReadout,
   makeSteps,
   makeTable,
@@ -52,7 +53,11 @@ function drawTree(model, frame) {
   const y = (j) => 22 + j * (HEIGHT + 8);
 
   const go = (step) => assign(model, { step: clamp(step, 0, last) });
-  const buttons = makeSteps((by) => go(model.get("step") + by));
+  const buttons = makeSteps((by) => {
+    play.rest();
+    go(model.get("step") + by);
+  });
+  const play = makePlay(() => [model.get("step"), last], go);
   const slider = tag("input", {
     type: "range",
     min: 0,
@@ -102,6 +107,7 @@ function drawTree(model, frame) {
       "div.tutor-choosers",
       buttons.back,
       buttons.forth,
+      play.node,
       tag("label.tutor-chooser.tutor-slider", tag("span", "Step"), slider),
     ),
     heading,
@@ -267,7 +273,7 @@ function drawTree(model, frame) {
   });
   show();
   // There is no width before it is on the page.
-  return all(watchSize(scroll, scrollToStep), listen(model, { step: show }));
+  return all(play.rest, watchSize(scroll, scrollToStep), listen(model, { step: show }));
 }
 
 export default makeView(render);

@@ -71,6 +71,8 @@ class BeamView(View):
     def search(cls, translator, text, beams=5, alpha=ALPHA):
         """The view of a search for the translation of `text`; readers may search for their own.
 
+        It opens where the first beam is lost.
+
         translator: has `model` (a Transformer), `tokenizer` and `encode`, as `tutor.Translator`
         has. beams, alpha: as in `tutor.decoding.beam_search`.
         """
@@ -84,7 +86,16 @@ class BeamView(View):
         view = cls(run(text), text)
         view.run, view.settings = run, {"beams": beams, "alpha": alpha}
         view.can_ask = True
+        view.step = view._first_loss()
         return view
+
+    def _first_loss(self):
+        """The first step at which a beam of the step before is no longer there, or the last."""
+        for i in range(1, len(self.steps)):
+            lead = {c.parent for c in self.steps[i] if c.state != "pruned"}
+            if any(c.state == "live" and j not in lead for j, c in enumerate(self.steps[i - 1])):
+                return i
+        return len(self.steps) - 1
 
     def ask(self, text):
         """Search for the translation of `text` and show how, or say in the view why not."""

@@ -166,6 +166,33 @@ export function makeSteps(go, names = ["Back", "Next"]) {
   return { back, forth, limit };
 }
 
+/** A button that goes on a step every 1.5 seconds, to the last, or until it is pressed again.
+ *
+ * `at()`: [step, last]; `go(step)`. What it returns: { node, rest }.
+ */
+export function makePlay(at, go) {
+  let playing = null; // a timer
+  const node = tag("button", { onclick: playOrRest });
+  function rest() {
+    clearInterval(playing);
+    playing = null;
+    node.textContent = "Play";
+  }
+  function playOrRest() {
+    if (playing) return rest();
+    const onward = () => {
+      const [step, last] = at();
+      if (step < last && node.isConnected) go(step + 1);
+      if (step + 1 >= last || !node.isConnected) rest();
+    };
+    if (at()[0] === at()[1]) go(0);
+    playing = setInterval(onward, 1500);
+    node.textContent = "Rest";
+  }
+  rest();
+  return { node, rest };
+}
+
 /** A line that says what the cursor is on; "long" where that takes more lines. */
 export const makeReadout = (name = "") => makeLive(`p.tutor-readout${name && `.${name}`}`);
 

@@ -1,6 +1,6 @@
 // JourneyView: one sentence all the way. Where its numbers come from: journey_source.js; what the
-// parts draw: journey_river.js, journey_next.js, journey_head.js, and what they
-// say: journey_words.js, journey_walk.js; what the reader changes: journey_changes.js.
+// parts draw: journey_river.js, journey_next.js, journey_head.js, for the bars alone journey_look.js,
+// and what they say: journey_words.js, journey_walk.js; what the reader changes: journey_changes.js.
 import {
   all,
   assign,
@@ -8,6 +8,7 @@ import {
   makeFrame,
   makeHelp,
   makeLive,
+  makePlay,
   makeSentence,
   makeSteps,
   mark,
@@ -18,6 +19,7 @@ import {
 } from "./common.js";
 import { makeBanner, makeFactorRow } from "./journey_changes.js";
 import { askForHeads, drawHead, drawHidden, drawNumber, loadHead } from "./journey_head.js";
+import { makeLook } from "./journey_look.js";
 import { makeNext } from "./journey_next.js";
 import {
   asShare,
@@ -47,7 +49,6 @@ function render({ model, el }) {
   let drawn = 0; // counts drawings of the panel: the latest wins
   let weights = new Map(); // sub-layer -> its A, of the run that is shown
   let one = null; // the head that is drawn open
-  let playing = null; // a timer
 
   /** What is shown. The panels read it, and change it by calling `act` only. */
   const state = {
@@ -81,15 +82,24 @@ function render({ model, el }) {
 
   const { node: asking, input: sentence } = makeSentence(translate);
   const said = tag("p.journey-said", { role: "status" });
-  const { back, forth, limit } = makeSteps(go, ["◂", "▸"]);
+  const { back, forth, limit } = makeSteps(
+    (by) => {
+      play.rest();
+      go(by);
+    },
+    ["◂", "▸"],
+  );
   back.ariaLabel = "One token back";
   forth.ariaLabel = "One token on";
   const tokens = tag("div.journey-written", { role: "group", "aria-label": "Tokens written" });
   const refreshTokens = roam(tokens);
   const reads = makeLive("p.journey-reading");
   const more = tag("span", { "aria-hidden": "true", title: "scroll: there are more" }, "↔");
-  const play = tag("button", { onclick: playOrRest });
-  const steps = tag("div.journey-steps", back, forth, play, tokens, more);
+  const play = makePlay(
+    () => [state.step, state.facts.target.length - 1],
+    (step) => assign(model, { step }),
+  );
+  const steps = tag("div.journey-steps", back, forth, play.node, tokens, more);
   const banner = makeBanner(state, { scale, run });
   const crumbs = tag("nav.journey-crumbs", { "aria-label": "Where you are" });
   const story = makeLive("p.journey-story");
@@ -114,10 +124,12 @@ function render({ model, el }) {
   );
   next.node.dataset.at = "choose";
   const whole = tag("div.journey-whole", river.node, opened, next.node);
+  const look = model.get("bars") ? makeLook(state) : null;
   const content = tag(
     "div.journey-content",
     tag("div.journey-top", asking, steps),
     tag("div.journey-told", reads, said),
+    look?.node ?? "",
     walk.node,
     walk.says,
     whole,
@@ -129,7 +141,7 @@ function render({ model, el }) {
       tag("b.journey-encoder", "Blue"),
       ": from the source. ",
       tag("b.journey-decoder", "Orange"),
-      ": the decoder's own.",
+      ": the decoder's own. An underscore is a space, and [BOS] is what the decoder reads first.",
     ),
     help,
   );
@@ -221,22 +233,6 @@ function render({ model, el }) {
 
   function go(by) {
     assign(model, { step: Math.min(Math.max(state.step + by, 0), state.facts.target.length - 1) });
-  }
-
-  function rest() {
-    clearInterval(playing);
-    playing = null;
-    play.textContent = "▶";
-    play.ariaLabel = "Play along the tokens";
-  }
-
-  function playOrRest() {
-    if (playing) return rest();
-    const last = state.facts.target.length - 1;
-    if (state.step === last) assign(model, { step: 0 });
-    playing = setInterval(() => (state.step < last && frame.isConnected ? go(1) : rest()), 1500);
-    play.textContent = "❚❚";
-    play.ariaLabel = "Rest";
   }
 
   function walkTo(step, place) {
@@ -478,7 +474,7 @@ function render({ model, el }) {
 
   /** Draw what is open. `enter`: the reader came here, so the focus goes along, to `key` if given. */
   async function showPanel(enter = false, key = null) {
-    if (model.get("bars")) return;
+    if (look) return look.show().catch(tell);
     const mine = (drawn += 1);
     [state.place, state.walk] = [model.get("place"), model.get("walk") ?? 0];
     const { place, facts } = state;
@@ -521,7 +517,6 @@ function render({ model, el }) {
     }
   }
 
-  rest();
   take(state.facts);
   if (!source.alive) {
     asking.hidden = true;
@@ -540,7 +535,7 @@ function render({ model, el }) {
     if (width !== frame.clientWidth) showPanel();
     width = frame.clientWidth;
   };
-  return all(listening, source.close, rest, watchSize(frame, resized));
+  return all(listening, source.close, play.rest, watchSize(frame, resized));
 }
 
 export { makeSource }; // for its tests

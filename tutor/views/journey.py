@@ -254,7 +254,7 @@ class JourneyView(View):
         sub_layer = f"{side}.{layer}.{kind}"  # that the page draws open
         names = [f"{sub_layer}.{name}" for name in ("Q", "K", "V", "E", "A", "Y", "hidden")]
         names += [f"{place}.A" for place in self.facts["heads"]]
-        return self._packed([] if self.bars else names)
+        return self._packed([f"{last}.cross.A"] if self.bars else names)
 
     def _shares(self, count):
         """The most probable next tokens at the step: pairs (token, probability)."""

@@ -18,7 +18,7 @@ import {
 
 const FULL = 14; // px: the width of a line that stands for all, for the share 1
 const FAINT = 0.04; // lines of less are pale
-const [TOP, GAP, FOLDED] = [62, 112, 5]; // px above the rows, between the two sides; rows read
+const [TOP, GAP, FOLDED] = [70, 112, 5]; // px above the rows, between the two sides; rows read
 
 /** Where all stands, in px, in a river of this width: x of bands, y of rows, columns of a head. */
 export function layOut(state, width) {
@@ -342,7 +342,7 @@ export function makeRiver(state, { open, chooseSource, goTo, ends }) {
       put(`read:${t}`, place(at.read(t)), name, says, token, { act: () => goTo(t), lit, has });
     });
     const earlier = `${at.first} tokens before these`;
-    if (at.first) put("earlier", place(at.read(0)), name, earlier, `… ${at.first}`);
+    if (at.first) put("earlier", place(at.read(0)), name, earlier, `${at.first} before`);
   }
 
   /** What can be opened in the layer that is open: sub-layers, heads, the plus sign, FF. */

@@ -70,7 +70,7 @@ export function makeWalk(state, { go, choose, onward }) {
     const best = one?.A.indexOf(Math.max(...one.A));
     const words = name
       ? STEPS[name](state, one ? ` Here ${one.keys[best]} gets ${two(one.A[best])}.` : "")
-      : `Lines and numbers are those of head ${head} of each layer. Open a layer, a head, FF or a number.`;
+      : `Lines are those of head ${head} in each layer. Open a layer, a head, FF or a number.`;
     if (says.textContent !== words) says.textContent = words;
     mark(whole, { "journey-walking": name });
     for (const part of whole.querySelectorAll("[data-at]"))

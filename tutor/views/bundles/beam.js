@@ -120,6 +120,28 @@ var tutorView = (() => {
     };
     return { back, forth, limit };
   }
+  function makePlay(at, go) {
+    let playing = null;
+    const node = tag("button", { onclick: playOrRest });
+    function rest() {
+      clearInterval(playing);
+      playing = null;
+      node.textContent = "Play";
+    }
+    function playOrRest() {
+      if (playing) return rest();
+      const onward = () => {
+        const [step, last] = at();
+        if (step < last && node.isConnected) go(step + 1);
+        if (step + 1 >= last || !node.isConnected) rest();
+      };
+      if (at()[0] === at()[1]) go(0);
+      playing = setInterval(onward, 1500);
+      node.textContent = "Rest";
+    }
+    rest();
+    return { node, rest };
+  }
   var makeReadout = (name = "") => makeLive(`p.tutor-readout${name && `.${name}`}`);
   var makeArea = (what, kind, attributes, ...children) => tag(
     what,
@@ -288,7 +310,11 @@ var tutorView = (() => {
     const x = (i) => i * (WIDTH + GAP);
     const y = (j) => 22 + j * (HEIGHT + 8);
     const go = (step) => assign(model, { step: clamp(step, 0, last) });
-    const buttons = makeSteps((by) => go(model.get("step") + by));
+    const buttons = makeSteps((by) => {
+      play.rest();
+      go(model.get("step") + by);
+    });
+    const play = makePlay(() => [model.get("step"), last], go);
     const slider = tag("input", {
       type: "range",
       min: 0,
@@ -337,6 +363,7 @@ var tutorView = (() => {
         "div.tutor-choosers",
         buttons.back,
         buttons.forth,
+        play.node,
         tag("label.tutor-chooser.tutor-slider", tag("span", "Step"), slider)
       ),
       heading,
@@ -470,7 +497,7 @@ var tutorView = (() => {
       nodeAt: ({ row, column }) => nodes[column][row].box
     });
     show();
-    return all(watchSize(scroll, scrollToStep), listen(model, { step: show }));
+    return all(play.rest, watchSize(scroll, scrollToStep), listen(model, { step: show }));
   }
   var beam_default = makeView(render);
   return __toCommonJS(beam_exports);

@@ -94,6 +94,28 @@ var tutorView = (() => {
     };
     return { back, forth, limit };
   }
+  function makePlay(at, go) {
+    let playing = null;
+    const node = tag("button", { onclick: playOrRest });
+    function rest() {
+      clearInterval(playing);
+      playing = null;
+      node.textContent = "Play";
+    }
+    function playOrRest() {
+      if (playing) return rest();
+      const onward = () => {
+        const [step, last] = at();
+        if (step < last && node.isConnected) go(step + 1);
+        if (step + 1 >= last || !node.isConnected) rest();
+      };
+      if (at()[0] === at()[1]) go(0);
+      playing = setInterval(onward, 1500);
+      node.textContent = "Rest";
+    }
+    rest();
+    return { node, rest };
+  }
   var floats = (view) => new Float32Array(view.buffer.slice(view.byteOffset, view.byteOffset + view.byteLength));
   function write(x, digits = 2) {
     return (Number.isInteger(x) ? String(x) : x.toFixed(digits)).replace("-", "−");
@@ -562,6 +584,50 @@ var tutorView = (() => {
     );
   }
 
+  // tutor/views/journey_look.js
+  var [FALL, FULL] = [56, 16];
+  function makeLook(state) {
+    const lines = tag("svg.journey-lines", { "aria-hidden": "true" });
+    const source = tag("div.journey-asked");
+    const read = tag("span.journey-chip.journey-decoder");
+    const words = tag(
+      "p.journey-key",
+      "The wider a line, the more the model looks at that piece (mean of the last layer's heads)."
+    );
+    const picture = tag("div.journey-seen", { role: "img" }, lines, source, read);
+    const node = tag("div.journey-look", picture, words);
+    async function show() {
+      const { facts, step } = state;
+      const A = await state.numbers(`decoder.${facts.config.layers - 1}.cross.A`);
+      if (facts !== state.facts || step !== state.step) return;
+      const [heads, T, S] = A.shape;
+      const at = (s) => range(heads).map((m) => A.data[(m * T + step) * S + s]);
+      const shares = facts.source.map((_, s) => at(s).reduce((a, b) => a + b) / heads);
+      source.replaceChildren(
+        ...facts.source.map((token) => tag("span.journey-chip.journey-encoder", token))
+      );
+      read.textContent = facts.read[step];
+      const most = range(S).sort((a, b) => shares[b] - shares[a]).slice(0, 2);
+      const said = most.map((s) => `${facts.source[s]} ${two(shares[s])}`).join(", ");
+      picture.setAttribute("aria-label", `At ${facts.read[step]} it looks most at ${said}.`);
+      const from = picture.getBoundingClientRect();
+      const to = read.getBoundingClientRect();
+      const [x, y] = [to.left - from.left + to.width / 2, to.top - from.top];
+      const path = (chip, s) => {
+        const box = chip.getBoundingClientRect();
+        const [left, top] = [box.left - from.left + box.width / 2, box.bottom - from.top];
+        const middle = y - FALL / 2;
+        return tag("path.journey-encoder", {
+          d: `M${left} ${top}C${left} ${middle} ${x} ${middle} ${x} ${y}`,
+          "stroke-width": (shares[s] * FULL).toFixed(2),
+          opacity: 0.55
+        });
+      };
+      lines.replaceChildren(...[...source.children].map(path));
+    }
+    return { node, show };
+  }
+
   // tutor/views/journey_next.js
   var SHOWN = 8;
   function makeNext(state, { choose, drawn, tell, shown }) {
@@ -720,9 +786,9 @@ var tutorView = (() => {
   }
 
   // tutor/views/journey_river.js
-  var FULL = 14;
+  var FULL2 = 14;
   var FAINT = 0.04;
-  var [TOP, GAP, FOLDED] = [62, 112, 5];
+  var [TOP, GAP, FOLDED] = [70, 112, 5];
   function layOut(state, width) {
     const { facts, step } = state;
     const { layers } = facts.config;
@@ -786,7 +852,7 @@ var tutorView = (() => {
   var hasRoom = (w) => w > 40;
   var plusIn = (w) => hasRoom(w) ? w - 28 : w * 0.8;
   var flow = (d, share, name, at, hue) => tag(`path.journey-share.journey-${hue}`, {
-    ...{ d, "data-line": name, "data-at": at, "stroke-width": (share * FULL).toFixed(2) },
+    ...{ d, "data-line": name, "data-at": at, "stroke-width": (share * FULL2).toFixed(2) },
     opacity: share < FAINT ? 0.3 : 0.55
   });
   var rail = (d, at, hue, width = 3, opacity = 0.35) => tag(`path.journey-rail.journey-${hue}`, { d, "data-at": at, "stroke-width": width, opacity });
@@ -1015,7 +1081,7 @@ var tutorView = (() => {
         put(`read:${t}`, place(at.read(t)), name, says, token, { act: () => goTo(t), lit, has });
       });
       const earlier = `${at.first} tokens before these`;
-      if (at.first) put("earlier", place(at.read(0)), name, earlier, `… ${at.first}`);
+      if (at.first) put("earlier", place(at.read(0)), name, earlier, `${at.first} before`);
     }
     function putParts(put, at) {
       const { facts, step, source, head } = state;
@@ -1250,7 +1316,7 @@ var tutorView = (() => {
       next.disabled = walk === NAMES.length && state.step === facts.target.length - 1;
       next.textContent = walk ? "Next" : "Walk through";
       const best = one?.A.indexOf(Math.max(...one.A));
-      const words = name ? STEPS[name](state, one ? ` Here ${one.keys[best]} gets ${two(one.A[best])}.` : "") : `Lines and numbers are those of head ${head} of each layer. Open a layer, a head, FF or a number.`;
+      const words = name ? STEPS[name](state, one ? ` Here ${one.keys[best]} gets ${two(one.A[best])}.` : "") : `Lines are those of head ${head} in each layer. Open a layer, a head, FF or a number.`;
       if (says.textContent !== words) says.textContent = words;
       mark(whole, { "journey-walking": name });
       for (const part of whole.querySelectorAll("[data-at]"))
@@ -1362,7 +1428,6 @@ var tutorView = (() => {
     let drawn = 0;
     let weights = /* @__PURE__ */ new Map();
     let one = null;
-    let playing = null;
     const state = {
       facts: model.get("facts"),
       untouched: null,
@@ -1396,15 +1461,24 @@ var tutorView = (() => {
     };
     const { node: asking, input: sentence } = makeSentence(translate);
     const said = tag("p.journey-said", { role: "status" });
-    const { back, forth, limit } = makeSteps(go, ["◂", "▸"]);
+    const { back, forth, limit } = makeSteps(
+      (by) => {
+        play.rest();
+        go(by);
+      },
+      ["◂", "▸"]
+    );
     back.ariaLabel = "One token back";
     forth.ariaLabel = "One token on";
     const tokens = tag("div.journey-written", { role: "group", "aria-label": "Tokens written" });
     const refreshTokens = roam(tokens);
     const reads = makeLive("p.journey-reading");
     const more = tag("span", { "aria-hidden": "true", title: "scroll: there are more" }, "↔");
-    const play = tag("button", { onclick: playOrRest });
-    const steps = tag("div.journey-steps", back, forth, play, tokens, more);
+    const play = makePlay(
+      () => [state.step, state.facts.target.length - 1],
+      (step) => assign(model, { step })
+    );
+    const steps = tag("div.journey-steps", back, forth, play.node, tokens, more);
     const banner = makeBanner(state, { scale, run });
     const crumbs = tag("nav.journey-crumbs", { "aria-label": "Where you are" });
     const story = makeLive("p.journey-story");
@@ -1424,10 +1498,12 @@ var tutorView = (() => {
     );
     next.node.dataset.at = "choose";
     const whole = tag("div.journey-whole", river.node, opened, next.node);
+    const look = model.get("bars") ? makeLook(state) : null;
     const content = tag(
       "div.journey-content",
       tag("div.journey-top", asking, steps),
       tag("div.journey-told", reads, said),
+      look?.node ?? "",
       walk.node,
       walk.says,
       whole,
@@ -1438,7 +1514,7 @@ var tutorView = (() => {
         tag("b.journey-encoder", "Blue"),
         ": from the source. ",
         tag("b.journey-decoder", "Orange"),
-        ": the decoder's own."
+        ": the decoder's own. An underscore is a space, and [BOS] is what the decoder reads first."
       ),
       help
     );
@@ -1517,20 +1593,6 @@ var tutorView = (() => {
     }
     function go(by) {
       assign(model, { step: Math.min(Math.max(state.step + by, 0), state.facts.target.length - 1) });
-    }
-    function rest() {
-      clearInterval(playing);
-      playing = null;
-      play.textContent = "▶";
-      play.ariaLabel = "Play along the tokens";
-    }
-    function playOrRest() {
-      if (playing) return rest();
-      const last = state.facts.target.length - 1;
-      if (state.step === last) assign(model, { step: 0 });
-      playing = setInterval(() => state.step < last && frame.isConnected ? go(1) : rest(), 1500);
-      play.textContent = "❚❚";
-      play.ariaLabel = "Rest";
     }
     function walkTo(step, place) {
       number = null;
@@ -1730,7 +1792,7 @@ var tutorView = (() => {
       );
     }
     async function showPanel(enter = false, key = null) {
-      if (model.get("bars")) return;
+      if (look) return look.show().catch(tell);
       const mine = drawn += 1;
       [state.place, state.walk] = [model.get("place"), model.get("walk") ?? 0];
       const { place, facts } = state;
@@ -1772,7 +1834,6 @@ var tutorView = (() => {
         if (mine === drawn) tell(error);
       }
     }
-    rest();
     take(state.facts);
     if (!source.alive) {
       asking.hidden = true;
@@ -1791,7 +1852,7 @@ var tutorView = (() => {
       if (width !== frame.clientWidth) showPanel();
       width = frame.clientWidth;
     };
-    return all(listening, source.close, rest, watchSize(frame, resized));
+    return all(listening, source.close, play.rest, watchSize(frame, resized));
   }
   var journey_default = makeView(render);
   return __toCommonJS(journey_exports);
