@@ -25,6 +25,7 @@ export function makeNext(state, { choose, drawn, tell, shown }) {
   const makeCells = (name = "") => [
     tag("span.journey-token", name),
     tag("span.journey-meter.journey-wide"),
+    " ", // between the words, for who hears them
     tag("span.journey-number"),
   ];
   const rows = range(SHOWN).map((i) => {
@@ -138,7 +139,7 @@ export function makeNext(state, { choose, drawn, tell, shown }) {
       const chosen = one.id === wrote;
       node.dataset.id = one.id;
       node.dataset.key = `next:${i}`;
-      name.textContent = (chosen ? "▸ " : "") + one.token;
+      name.textContent = one.token;
       name.title = one.token;
       mark(node, { "journey-out": out, "journey-chosen": chosen });
       meter.style.setProperty("--share", one.share.toFixed(4));

@@ -643,6 +643,8 @@ var tutorView = (() => {
     const makeCells = (name = "") => [
       tag("span.journey-token", name),
       tag("span.journey-meter.journey-wide"),
+      " ",
+      // between the words, for who hears them
       tag("span.journey-number")
     ];
     const rows = range(SHOWN).map((i) => {
@@ -744,7 +746,7 @@ var tutorView = (() => {
         const chosen = one.id === wrote;
         node2.dataset.id = one.id;
         node2.dataset.key = `next:${i}`;
-        name.textContent = (chosen ? "▸ " : "") + one.token;
+        name.textContent = one.token;
         name.title = one.token;
         mark(node2, { "journey-out": out, "journey-chosen": chosen });
         meter2.style.setProperty("--share", one.share.toFixed(4));
