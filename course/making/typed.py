@@ -21,8 +21,8 @@ from tutor.text.lexicon import SETTINGS, WHERE
 from tutor.text.multi30k import load_multi30k
 
 SLIPS = ("transposed", "missing", "doubled", "wrong")
+REPEATED = {1: 10, 2: 4}  # times that a fragment of so many words is written: there are few
 NEIGHBOURS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")  # rows of keys
-GRAMMAR_CAPTIONS, FRAGMENTS = 20_000, 15_000  # of the grammar; half of its captions are negated
 
 
 def misspell(text, slip, rng):
@@ -119,17 +119,18 @@ def is_negated(pair):
     return any(word in ("not", "no") for word in pair.english_words)
 
 
-def grammar_pairs(seed):
+def grammar_pairs(seed, captions, pieces):
     """Pairs of str: captions, half of them negated; fragments, half of them typed in a hurry."""
     rng = random.Random(f"hurried {seed}")
-    pairs = generate_pairs("train", 8 * GRAMMAR_CAPTIONS, seed)
-    negated = [pair for pair in pairs if is_negated(pair)][: GRAMMAR_CAPTIONS // 2]
-    others = [pair for pair in pairs if not is_negated(pair)][: GRAMMAR_CAPTIONS // 2]
+    pairs = generate_pairs("train", 8 * captions, seed)
+    negated = [pair for pair in pairs if is_negated(pair)][: captions // 2]
+    others = [pair for pair in pairs if not is_negated(pair)][: captions // 2]
     for pair in negated + others:
         yield pair.english, pair.french
-    for pair in fragments("train", FRAGMENTS, seed):
-        fast = rng.random() < 1 / 2
-        yield hurried(pair.english, pair.french, rng) if fast else (pair.english, pair.french)
+    for pair in fragments("train", pieces, seed):
+        for _ in range(REPEATED.get(len(pair.english.split()), 1)):
+            fast = rng.random() < 1 / 2
+            yield hurried(pair.english, pair.french, rng) if fast else (pair.english, pair.french)
 
 
 def nearest(translator, english, french, path):
@@ -163,19 +164,24 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--teacher", action="append", metavar="FOLDER", help="a model folder")
     parser.add_argument("--seed", type=int, default=0, help="of slips and grammar")
+    parser.add_argument("--slips", type=int, default=4, help="times each caption is misspelt (4)")
+    parser.add_argument("--captions", type=int, default=20_000, help="of the grammar (20000)")
+    parser.add_argument("--fragments", type=int, default=15_000, help="of the grammar (15000)")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     english, real = load_multi30k("train")
     taught = nearest(load_together(args.teacher), english, real, args.folder / "nearest.fr")
     write_pairs(args.folder / "train", list(zip(english, taught, strict=True)))
-    targets = (taught, taught, taught, real)
+    targets = [taught] * (args.slips - 1) + [real]
     slips = [
         pair
         for i, french in enumerate(targets, 4 * args.seed)
         for pair in slipped(english, french, i)
     ]
     write_pairs(args.folder / "slips", slips)
-    write_pairs(args.folder / "grammar", list(grammar_pairs(args.seed)))
+    write_pairs(
+        args.folder / "grammar", list(grammar_pairs(args.seed, args.captions, args.fragments))
+    )
 
 
 if __name__ == "__main__":
