@@ -98,7 +98,9 @@ def mend(app, page, template, context, doctree):
     context["repository"], context["version"] = course.get("repository"), course.get("version")
     context["kind"] = next((kind for kind, pages in PAGES_OF.items() if pages.match(page)), None)
     context["description"] = course.get("questions", {}).get(page, WELCOME)
-    context["body"] = body.replace('<th class="head"><p></p></th>', "<td></td>")
+    body = body.replace('<th class="head"><p></p></th>', "<td></td>")
+    # what a fold is called is what is seen on it
+    context["body"] = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
 
 
 def sheets_and_scripts(app, page, template, context, doctree):
