@@ -53,11 +53,8 @@ function drawTree(model, frame) {
   const y = (j) => 22 + j * (HEIGHT + 8);
 
   const go = (step) => assign(model, { step: clamp(step, 0, last) });
-  const buttons = makeSteps((by) => {
-    play.rest();
-    go(model.get("step") + by);
-  });
-  const play = makePlay(() => [model.get("step"), last], go);
+  const buttons = makeSteps((by) => go(model.get("step") + by));
+  const play = makePlay(() => [model.get("step"), last], go, [buttons.back, buttons.forth]);
   const slider = tag("input", {
     type: "range",
     min: 0,

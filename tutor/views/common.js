@@ -168,9 +168,9 @@ export function makeSteps(go, names = ["Back", "Next"]) {
 
 /** A button that goes on a step every 1.5 seconds, to the last, or until it is pressed again.
  *
- * `at()`: [step, last]; `go(step)`. What it returns: { node, rest }.
+ * `at()`: [step, last]; `go(step)`; `buttons`: others that end it. What it returns: { node, rest }.
  */
-export function makePlay(at, go) {
+export function makePlay(at, go, buttons) {
   let playing = null; // a timer
   const node = tag("button", { onclick: playOrRest });
   function rest() {
@@ -187,8 +187,9 @@ export function makePlay(at, go) {
     };
     if (at()[0] === at()[1]) go(0);
     playing = setInterval(onward, 1500);
-    node.textContent = "Rest";
+    node.textContent = "Pause";
   }
+  for (const button of buttons) button.addEventListener("click", rest);
   rest();
   return { node, rest };
 }

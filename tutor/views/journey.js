@@ -82,13 +82,7 @@ function render({ model, el }) {
 
   const { node: asking, input: sentence } = makeSentence(translate);
   const said = tag("p.journey-said", { role: "status" });
-  const { back, forth, limit } = makeSteps(
-    (by) => {
-      play.rest();
-      go(by);
-    },
-    ["◂", "▸"],
-  );
+  const { back, forth, limit } = makeSteps(go, ["◂", "▸"]);
   back.ariaLabel = "One token back";
   forth.ariaLabel = "One token on";
   const tokens = tag("div.journey-written", { role: "group", "aria-label": "Tokens written" });
@@ -98,6 +92,7 @@ function render({ model, el }) {
   const play = makePlay(
     () => [state.step, state.facts.target.length - 1],
     (step) => assign(model, { step }),
+    [back, forth],
   );
   const steps = tag("div.journey-steps", back, forth, play.node, tokens, more);
   const banner = makeBanner(state, { scale, run });

@@ -120,7 +120,7 @@ var tutorView = (() => {
     };
     return { back, forth, limit };
   }
-  function makePlay(at, go) {
+  function makePlay(at, go, buttons) {
     let playing = null;
     const node = tag("button", { onclick: playOrRest });
     function rest() {
@@ -137,8 +137,9 @@ var tutorView = (() => {
       };
       if (at()[0] === at()[1]) go(0);
       playing = setInterval(onward, 1500);
-      node.textContent = "Rest";
+      node.textContent = "Pause";
     }
+    for (const button of buttons) button.addEventListener("click", rest);
     rest();
     return { node, rest };
   }
@@ -310,11 +311,8 @@ var tutorView = (() => {
     const x = (i) => i * (WIDTH + GAP);
     const y = (j) => 22 + j * (HEIGHT + 8);
     const go = (step) => assign(model, { step: clamp(step, 0, last) });
-    const buttons = makeSteps((by) => {
-      play.rest();
-      go(model.get("step") + by);
-    });
-    const play = makePlay(() => [model.get("step"), last], go);
+    const buttons = makeSteps((by) => go(model.get("step") + by));
+    const play = makePlay(() => [model.get("step"), last], go, [buttons.back, buttons.forth]);
     const slider = tag("input", {
       type: "range",
       min: 0,

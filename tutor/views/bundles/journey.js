@@ -94,7 +94,7 @@ var tutorView = (() => {
     };
     return { back, forth, limit };
   }
-  function makePlay(at, go) {
+  function makePlay(at, go, buttons) {
     let playing = null;
     const node = tag("button", { onclick: playOrRest });
     function rest() {
@@ -111,8 +111,9 @@ var tutorView = (() => {
       };
       if (at()[0] === at()[1]) go(0);
       playing = setInterval(onward, 1500);
-      node.textContent = "Rest";
+      node.textContent = "Pause";
     }
+    for (const button of buttons) button.addEventListener("click", rest);
     rest();
     return { node, rest };
   }
@@ -1463,13 +1464,7 @@ var tutorView = (() => {
     };
     const { node: asking, input: sentence } = makeSentence(translate);
     const said = tag("p.journey-said", { role: "status" });
-    const { back, forth, limit } = makeSteps(
-      (by) => {
-        play.rest();
-        go(by);
-      },
-      ["◂", "▸"]
-    );
+    const { back, forth, limit } = makeSteps(go, ["◂", "▸"]);
     back.ariaLabel = "One token back";
     forth.ariaLabel = "One token on";
     const tokens = tag("div.journey-written", { role: "group", "aria-label": "Tokens written" });
@@ -1478,7 +1473,8 @@ var tutorView = (() => {
     const more = tag("span", { "aria-hidden": "true", title: "scroll: there are more" }, "↔");
     const play = makePlay(
       () => [state.step, state.facts.target.length - 1],
-      (step) => assign(model, { step })
+      (step) => assign(model, { step }),
+      [back, forth]
     );
     const steps = tag("div.journey-steps", back, forth, play.node, tokens, more);
     const banner = makeBanner(state, { scale, run });
