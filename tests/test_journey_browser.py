@@ -341,7 +341,8 @@ def test_every_level_is_accessible_and_fits(browser, expected, scheme, tmp_path)
             go_to(page, place)
         for width in (400, 700, 1400) if place in ("", "decoder.1.self.head.0") else (400,):
             page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            # The view draws itself anew in the frame after the window has changed.
+            lab.comes(page, f"document.documentElement.scrollWidth <= {width}")
             if axe:
                 assert lab.violations(page, axe) == []
     page.close()
