@@ -410,7 +410,7 @@ def test_the_numbers_of_the_search_are_ours():
 
 
 def test_float16_is_read_bit_by_bit_as_pytorch_reads_it(page):
-    """Every pattern of 16 bits; what chapter 17 says of them."""
+    """Every pattern of 16 bits."""
     text = (MODULES / "safetensors.js").read_text("utf-8")
     rule = text[text.index("function toFloat32") : text.index("\n}\n", text.index("toFloat32")) + 2]
     every = "Array.from({ length: 2 ** 16 }, (_, bits) => String(toFloat32(bits)))"
