@@ -1,8 +1,13 @@
-"""What chapter 16 says and does not show: what autocast keeps, on a CPU."""
+"""What chapter 16 says and does not show: what autocast and checkpoints keep, on a CPU."""
+
+import copy
+from functools import partial
 
 import torch
+from torch.utils.checkpoint import checkpoint
 
 import tutor
+from tutor.proof import equal
 from tutor.text.batches import make_batch
 from tutor.text.grammar import generate_pairs
 from tutor.training import translation_loss
@@ -24,12 +29,16 @@ def bytes_of(tensors):
     return sum(X.untyped_storage().nbytes() for X in tensors)
 
 
-def test_autocast_leaves_more_than_half_because_sums_stay_long():
-    """Without what is still in float32, about half of the bytes would be left."""
+def translator_and_batch():
     translator = tutor.load_pretrained()
     encode = translator.tokenizer.encode
     pairs = generate_pairs("val", 64, seed=0)
-    batch = make_batch([(encode(p.english), encode(p.french)) for p in pairs])
+    return translator, make_batch([(encode(p.english), encode(p.french)) for p in pairs])
+
+
+def test_autocast_leaves_more_than_half_because_sums_stay_long():
+    """Without what is still in float32, about half of the bytes would be left."""
+    translator, batch = translator_and_batch()
 
     def loss(precise):
         with torch.autocast("cpu", torch.bfloat16, enabled=not precise):
@@ -44,3 +53,17 @@ def test_autocast_leaves_more_than_half_because_sums_stay_long():
     width = translator.model.config.d_model
     stream = [X for X in still_long if X.shape[-1] == width and X.dim() == 3]
     assert bytes_of(stream) > 0.5 * bytes_of(still_long)
+
+
+def test_a_checkpoint_around_every_layer_leaves_a_tenth_of_the_bytes():
+    translator, batch = translator_and_batch()
+    model = translator.model
+    frugal = copy.deepcopy(model)
+    for layer in (*frugal.encoder.layers, *frugal.decoder.layers):
+        layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)
+    less, full = (bytes_of(kept(translation_loss, m, batch)) for m in (frugal, model))
+    assert 0.05 < less / full < 0.13
+    for some in (frugal, model):
+        translation_loss(some, batch).backward()
+    for one, other in zip(frugal.parameters(), model.parameters(), strict=True):
+        assert equal(one.grad, other.grad)

@@ -15,7 +15,6 @@ from tutor.figures.bars import (
 from tutor.figures.curves import (
     curve_pair,
     curves,
-    curves_with_marks,
     learning_curves,
     lengths,
     loss_panels,

@@ -140,13 +140,3 @@ def curve_pair(panels, x_label, caption, alt, varies=None):
             ax.plot(xs, ys, color=COLOURS[4], linewidth=0.8)
             ax.annotate(name, (xs[-1], ys[-1]), (3, 0), textcoords="offset points")
     show(figure, caption, alt, varies)
-
-
-def curves_with_marks(lines, marks, name, x_label, y_label, caption, alt):
-    """Chapter 16: curves on a logarithmic x axis, and dots: a dict from x to y under one name."""
-    figure, ax = plt.subplots(figsize=(8.2, 3.6), layout="constrained")
-    curves(lines, x_label, y_label, "", "", ax=ax)
-    ax.plot(list(marks), list(marks.values()), "o", color="black", label=name)
-    ax.set_xscale("log")
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    show(figure, caption, alt)
