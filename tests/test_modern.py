@@ -26,6 +26,8 @@ from tutor.modern import (
     window_mask,
 )
 from tutor.proof import agree, equal
+from tutor.text.tokenizer import SPECIAL
+from tutor.text.truth import generate_english
 
 N, T, D_MODEL = 2, 6, 16
 
@@ -327,6 +329,14 @@ def test_the_chapter_says_what_the_ladder_measured():
         assert len(since_2017_data.above_truth(name, 0.01)) == seeds
 
 
+def test_the_chapter_says_what_longer_texts_cost():
+    """Mean of three seeds; a stretch is 32 tokens, and the first is as long as the training."""
+    runs = torch.tensor(since_2017.load("results")["lengths"]["RoPE"])  # (seeds, stretches)
+    assert runs.shape == (3, 8)
+    trained, *_, last = runs.mean(dim=0).tolist()
+    assert last > trained + 1
+
+
 def test_the_chapter_says_what_muon_measured():
     runs = since_2017.load("muon")
     assert [int(steps) for steps in runs["steps"]] == list(since_2017.RACES)
@@ -337,6 +347,24 @@ def test_the_chapter_says_what_muon_measured():
             assert runs["tried"][0] < one["rate"] < runs["tried"][-1]
             assert one["rate"] == runs["tried"][one["tried"].index(min(one["tried"]))]
             assert len(one["nats"]) == 10
+
+
+def test_a_race_that_is_run_again_fits_the_ten():
+    """Seed 0 with 50 steps, on the captions and at the rates of muon.json."""
+    read, asked = generate_english(20_000, seed=0), generate_english(500, seed=1)
+    number = since_2017.number_words(read)
+    corpus, test = (
+        [[number[word] for word in since_2017.cut(caption)] for caption in part]
+        for part in (read[:-500], asked)
+    )
+    settings = since_2017.rung("QK-norm") | dict(vocab_size=len(SPECIAL) + len(number))
+    batches = since_2017.captions_in_batches(corpus, 0, since_2017.RACE_BATCH, 50)
+    row = since_2017.load("muon")["steps"]["50"]
+    muon = partial(since_2017.muon, lr_rest=row["AdamW"]["rate"])
+    for name, make in (("AdamW", since_2017.adamw), ("Muon", muon)):
+        model = since_2017.train(settings, batches, 0, row[name]["rate"], 10, make)
+        found = since_2017.nats_per_caption(model, test)
+        assert found == pytest.approx(row[name]["nats"][0], abs=0.5), name
 
 
 def test_a_race_with_muon_trains():

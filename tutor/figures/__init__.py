@@ -16,7 +16,6 @@ from tutor.figures.curves import (
     curve_pair,
     curves,
     learning_curves,
-    lengths,
     loss_panels,
     score_clouds,
 )

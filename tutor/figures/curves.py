@@ -60,26 +60,6 @@ def score_clouds(panels, labels, caption, alt, varies="chance"):
     show(figure, caption, alt, varies)
 
 
-def lengths(lines, trained, floor, caption, alt):
-    """Chapter 20: nats a token over places, a step for each stretch of the text.
-
-    A line at the place `trained`, where the texts of the training ended, and one at the `floor`.
-    """
-    figure, ax = plt.subplots(figsize=(8.2, 3.6), layout="constrained")
-    for i, (name, (x, y)) in enumerate(lines.items()):
-        ax.plot(
-            x, y, "osD^v"[i] + "-", label=name, color=COLOURS[i], linewidth=2, markersize=5,
-            drawstyle="steps-mid",
-        )  # fmt: skip
-    ax.axhline(floor, color="black", linestyle="--", linewidth=1, label="the grammar itself")
-    ax.axvline(trained, color=COLOURS[4], linestyle=":")
-    ax.text(trained, 1.01, "not trained →", transform=ax.get_xaxis_transform(), va="bottom")
-    ax.set(xlabel="place in the text", ylabel="nats a token", xticks=range(0, 257, 32))
-    ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
-    despine(ax=ax)
-    show(figure, caption, alt)
-
-
 def loss_panels(panels, caption, alt, mean_of=10):
     """Runs side by side: a dict from a panel's title to {name: losses}; log scale, running means.
 
