@@ -1775,9 +1775,10 @@ DECISION_PARTS = {"": "nothing", "when": "the levels", "who": "the heads", "read
 def decision(p, part):
     """Left the encoder: a man is riding a horse, or a bicycle, goes in, and one vector a token
     comes out, among them those of riding and of the object. Right the decoder after Un homme: four
-    layers, one above the other, and on top the word, monte or fait. Three questions: at which level
-    is the word there, which part of a layer adds it, and which vector of the encoder was read for
-    it?
+    layers, one above the other, between five levels, and on top the word, monte or fait. In each
+    layer four heads of self-attention, four of cross-attention and the feed-forward. Three
+    questions: at which level is the word there, which heads add it, and which vector of the encoder
+    was read for it?
     """
     fills = {name: YELLOW if name == part else BLUE for name in DECISION_PARTS}
     for k, word in enumerate(("a", "man", "is", "riding", "a", "horse /\nbicycle")):
@@ -1790,23 +1791,28 @@ def decision(p, part):
     p.box(20, 238, 450, 36, "encoder", WHITE)
     p.text(245, 100, "3  Which vector was read?", size=14, bold=True)
     p.text(245, 122, "activation patching", size=13, italic=True)
-    p.arrow((470, 178), (556, 178))
-    p.text(512, 162, "reads", size=12, italic=True)
-    p.box(558, 310, 160, 44, "Un homme", GREY)
-    for layer in range(4):
-        y = 262 - 56 * layer
-        p.box(558, y, 160, 36, "", fills["when"])
-        for k in range(5):  # heads, and the feed-forward
-            p.box(566 + 29 * k, y + 7, 26, 22, "ff" if k == 4 else "", size=11,
-                  fill=YELLOW if part == "who" else WHITE)  # fmt: skip
-        p.arrow((638, y + 56 if layer else 310), (638, y + 38))
-    p.arrow((638, 94), (638, 60))
-    p.box(558, 14, 160, 44, "monte or fait?", WHITE)
-    p.text(734, 112, "1  At which level?", size=14, anchor="start", bold=True)
-    p.text(734, 134, "logit lens", size=13, anchor="start", italic=True)
-    p.text(734, 222, "2  Which heads?", size=14, anchor="start", bold=True)
-    p.text(734, 244, "direct logit", size=13, anchor="start", italic=True)
-    p.text(734, 262, "attribution", size=13, anchor="start", italic=True)
+    p.arrow((470, 178), (546, 178))
+    p.text(508, 162, "reads", size=12, italic=True)
+    p.box(548, 310, 180, 44, "Un homme", GREY)
+    p.box(548, 14, 180, 44, "monte or fait?", WHITE)
+    for layer in range(5):
+        y = 256 - 54 * layer
+        p.arrow((638, y + 54 if layer else 310), (638, y + 32 if layer < 4 else 60))
+        p.box(564, y + 34, 60, 18, f"level {layer}", fills["when"], size=11)
+        if layer == 4:  # what the last layer returns
+            break
+        p.box(548, y, 180, 30, "", WHITE)
+        for k in range(9):  # heads of self-attention and of cross-attention, and the feed-forward
+            p.box(553 + 17 * k + 6 * (k // 4), y + 5, 23 if k == 8 else 14, 20,
+                  "ff" if k == 8 else "", fills["who"], size=11)  # fmt: skip
+    p.text(744, 82, "1  At which level?", size=14, anchor="start", bold=True)
+    p.text(744, 104, "logit lens", size=13, anchor="start", italic=True)
+    p.text(744, 190, "2  Which heads?", size=14, anchor="start", bold=True)
+    p.text(744, 212, "direct logit", size=13, anchor="start", italic=True)
+    p.text(744, 230, "attribution", size=13, anchor="start", italic=True)
+    parts = ("four of self-attention,", "four of cross-attention,", "and ff, feed-forward")
+    for k, words in enumerate(parts):
+        p.text(744, 260 + 17 * k, words, size=12, anchor="start")
 
 
 @picture(900, 300, "A layer in 2017 and today")

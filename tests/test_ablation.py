@@ -1,6 +1,7 @@
 """A head that is off adds nothing and leaves the rest alone; and the small models are whole."""
 
 import copy
+from itertools import product
 
 import pytest
 import torch
@@ -27,6 +28,7 @@ from tutor.models.small import (
     untrained,
 )
 from tutor.text.grammar import generate_pairs
+from tutor.text.tokenizer import BOS
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 3], [8, 9, 3, 0, 0]])
 TARGET = torch.tensor([[2, 6, 9], [2, 5, 0]])
@@ -257,6 +259,53 @@ def test_a_compiled_model_is_patched_and_recorded_as_well(way):
 
 
 # ---- the small models
+
+
+def verbs(translator, beginning, texts, off=()):
+    """The logit of `monte` less that of `fait` after the beginning, for each text."""
+    monte, fait = (ids[0] for ids in translator.tokenizer.encode(["monte", "fait"]))
+    target = [[BOS, *translator.tokenizer.encode(beginning)]] * len(texts)
+    with without_heads(translator.model, off):
+        Z = translator.model(torch.tensor(translator.encode(texts)), torch.tensor(target))[:, -1]
+    return Z[:, monte] - Z[:, fait]  # (N,)
+
+
+def left(translator, beginning, texts, others, off):
+    """Which share of the difference between the texts and the others is left without heads."""
+    whole, rest = (
+        verbs(translator, beginning, texts, heads) - verbs(translator, beginning, others, heads)
+        for heads in ((), off)
+    )
+    return rest / whole
+
+
+# As the exercise `shares_of_heads` tells it.
+@pytest.mark.parametrize("seed, first, second", [(0, 3, 2), (1, 0, 3), (2, 2, 3)])
+@torch.no_grad()
+def test_two_heads_carry_the_object_to_riding(seed, first, second):
+    translator = load_small(seed)
+    texts = "A man is riding a horse.", "A man is riding a bicycle."
+    table = {
+        (a, b): left(translator, "Un homme", texts[:1], texts[1:],
+                     [("encoder", 0, a), ("encoder", 1, b)]).item()
+        for a, b in product(range(4), repeat=2)
+    }  # fmt: skip
+    assert table.pop((first, second)) < 0.1
+    assert min(table.values()) > 0.4
+    pairs = list(product(("a horse", "a donkey", "a camel", "an elephant"), ("bicycle", "scooter")))
+    riders = {"woman": "Une femme", "boy": "Un garçon", "girl": "Une fille", "king": "Un roi"}
+    for rider, beginning in riders.items():  # 32 pairs in all
+        clean = [f"A {rider} is riding {animal}." for animal, _ in pairs]
+        corrupted = [f"A {rider} is riding a {vehicle}." for _, vehicle in pairs]
+        heads = [("encoder", 0, first), ("encoder", 1, second)]
+        assert left(translator, beginning, clean, corrupted, heads).abs().max() < 0.15
+        for here, there in ((corrupted, clean), (clean, corrupted)):
+            with record_vectors(translator.model) as vectors:
+                goal = verbs(translator, beginning, there)
+            start = verbs(translator, beginning, here)
+            with patched(translator.model, vectors, [("encoder", 2, 3)]):
+                moved = (verbs(translator, beginning, here) - start) / (goal - start)
+            assert moved.min() > 0.9
 
 
 def test_small_models_have_the_sizes_they_claim_and_differ_in_their_weights_alone():
