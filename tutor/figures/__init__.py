@@ -9,7 +9,6 @@ from tutor.figures.bars import (
     paired_bars,
     rows_as_points,
     rungs,
-    split_bar,
     word_scores,
 )
 from tutor.figures.curves import (

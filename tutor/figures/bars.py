@@ -156,20 +156,6 @@ def paired_bars(panels, x_label, caption, alt, varies=None):
     show(figure, caption, alt, varies)
 
 
-def split_bar(parts, x_label, caption, alt, varies="training"):
-    """One bar that is cut into the parts of a sum: a dict from name to amount."""
-    figure, ax = plt.subplots(figsize=(7.5, 1.3), layout="constrained")
-    left = 0.0
-    for i, (name, width) in enumerate(parts.items()):
-        ax.barh(0, width, left=left, color=COLOURS[i], hatch=["", "///"][i], edgecolor="white",
-                label=name)  # fmt: skip
-        left += width
-    ax.set(yticks=[], xlabel=x_label)
-    figure.legend(ncols=len(parts), loc="outside upper center", frameon=False)
-    despine(ax=ax, left=True)
-    show(figure, caption, alt, varies)
-
-
 def head_costs(costs, marked, caption):
     """Chapter 12: a bar a head; costs: a dict from (kind, layer, head) to sentences lost of 100.
 
