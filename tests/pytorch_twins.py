@@ -20,6 +20,12 @@ from tutor.exchange.pytorch import to_pytorch
 from tutor.trace import heads_of, sub_layers
 
 PAD = 0
+PAIRS = [
+    ([4, 5, 6], [7, 8]),
+    ([9], [10, 4, 5, 6]),
+    ([6, 6], [5]),
+    ([8, 7, 5], [9, 9, 10]),
+]  # of ids, for `tiny`
 
 
 class Sizes(NamedTuple):
@@ -75,6 +81,14 @@ def small_model(seed=0, **changes):
     config = dict(vocab_size=11, d_model=12, num_heads=3, d_ff=10, num_layers=2, dropout=0.0,
                   max_len=16)  # fmt: skip
     return randomize(Transformer(TransformerConfig(**config | changes)), seed)
+
+
+def tiny(seed, dropout=0.1):
+    torch.manual_seed(seed)
+    return Transformer(TransformerConfig(
+        11, d_model=32, num_heads=2, d_ff=32, num_layers=1, dropout=dropout, max_len=16,
+        norm_first=True,
+    ))  # fmt: skip
 
 
 def compiled(model, way, *ids):

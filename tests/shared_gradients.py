@@ -8,8 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 import torch
+from pytorch_twins import PAIRS, tiny
 from safetensors.torch import save_file
-from test_training import PAIRS, tiny
 
 from tutor.text.batches import make_batch
 from tutor.training import Recipe, processes, train, translation_loss

@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import filecmp
-import io
 import json
 import os
 import shutil
@@ -14,7 +13,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-import torch
+from command_line import DOES, TWENTY, run_here, write_toy
 
 from tutor import Transformer, TransformerConfig, Translator
 from tutor.__main__ import main
@@ -40,27 +39,9 @@ def run(command, **kwargs):
     return subprocess.run(list(map(str, command)), capture_output=True, env=PLAIN, **kwargs)
 
 
-def run_here(arguments, monkeypatch, text=b""):
-    """The exit code of the command line in this process, which is left as it was."""
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    precision = torch.get_float32_matmul_precision()
-    try:
-        return main(list(map(str, arguments)))
-    except SystemExit as end:
-        return end.code
-    finally:
-        torch.set_float32_matmul_precision(precision)
-
-
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
-    """A model folder that writes nonsense, quickly."""
-    torch.manual_seed(0)
-    config = TransformerConfig(260, d_model=8, num_heads=2, d_ff=16, num_layers=1, max_len=40)
-    folder = tmp_path_factory.mktemp("toy") / "model"
-    Translator(Transformer(config), Tokenizer.train([], 260)).save(folder)
-    return folder
+    return write_toy(tmp_path_factory.mktemp("toy") / "model")
 
 
 @pytest.fixture(scope="module")
@@ -162,8 +143,7 @@ def test_the_model_reads_the_lines_and_nothing_else(toy, monkeypatch, capsys):
 def test_several_models_translate_together(toy, tmp_path, monkeypatch, capsys):
     text = b"A dog is running.\n"
     one, other = ["--model", toy], ["--model", tmp_path]
-    config = TransformerConfig(261, d_model=8, num_heads=2, d_ff=16, num_layers=1, max_len=40)
-    Translator(Transformer(config), Tokenizer.train(["the the"], 261)).save(tmp_path)
+    write_toy(tmp_path, ["the the"], 261)
     written = []
     for models in (one, one + one):
         assert run_here(["translate", "--beams", 2, *models], monkeypatch, text) == 0
@@ -279,13 +259,6 @@ def test_evaluate_prints_json_and_nothing_else(toy, monkeypatch, capfd):
     assert "tok:13a" in scores["bleu"]["signature"]
     assert "tok:none" in scores["moses_bleu"]["signature"]
     assert all(0 <= scores[name]["score"] <= 100 for name in ("bleu", "moses_bleu", "chrf"))
-
-
-TWENTY = {  # for a toy: as many of each as there are words
-    "en": "cat dog bird horse man woman girl boy child teacher".split(),
-    "es": "gato perro pájaro caballo hombre señor niño chico bebé maestro".split(),
-}
-DOES = {"en": "eats runs sleeps sings jumps".split(), "es": "come corre duerme canta salta".split()}
 
 
 def toy_pairs():

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import tokenizers
 import torch
+from command_line import run_here
 from onnxruntime import InferenceSession
-from test_command_line import run_here
 
 from tutor import Transformer, TransformerConfig, Translator, load_pretrained
 from tutor.exchange.onnx import (

@@ -94,6 +94,13 @@ def test_what_a_learner_reads_imports_nothing_of_what_makes_the_course():
     assert found == WITH_COURSE
 
 
+def test_no_test_imports_another():
+    """What two of them need stands in a file of its own beside them."""
+    tests = {path.stem for path in (ROOT / "tests").glob("test_*.py")}
+    files = (ROOT / "tests").glob("*.py")
+    assert [path.name for path in files if imports(path.read_text("utf-8"), tests)] == []
+
+
 def test_nothing_imports_in_a_circle():
     TopologicalSorter(graph()).prepare()
 

@@ -6,10 +6,9 @@ import math
 
 import pytest
 import torch
-from test_command_line import DOES, TWENTY, run_here
+from command_line import DOES, TWENTY, run_here, write_toy
 from torch.nn import functional as F
 
-from tutor import Transformer, TransformerConfig, Translator
 from tutor.language_model import LanguageModel, LanguageModelConfig
 from tutor.text import multi30k
 from tutor.text.tokenizer import BOS, EOS, Tokenizer
@@ -40,11 +39,7 @@ def learned(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def translator(tmp_path_factory):
-    torch.manual_seed(0)
-    config = TransformerConfig(260, d_model=8, num_heads=2, d_ff=16, num_layers=1, max_len=40)
-    folder = tmp_path_factory.mktemp("translator") / "model"
-    Translator(Transformer(config), Tokenizer.train([], 260)).save(folder)
-    return folder
+    return write_toy(tmp_path_factory.mktemp("translator") / "model")
 
 
 def test_it_learns_the_texts_of_a_file(learned, tmp_path, monkeypatch, capsys):

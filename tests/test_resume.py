@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from pytorch_twins import PAIRS, tiny
 from safetensors.torch import load_file, save
-from test_training import PAIRS, tiny
 
 from tutor.training import Recipe, train
 from tutor.training.resume import Checkpoints, checkpoints_in, digest, steps_in

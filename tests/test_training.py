@@ -9,11 +9,18 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pytorch_twins import assert_equal, assert_same, random_tensors, randomize, small_model
+from pytorch_twins import (
+    PAIRS,
+    assert_equal,
+    assert_same,
+    random_tensors,
+    randomize,
+    small_model,
+    tiny,
+)
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tutor import Transformer, TransformerConfig
 from tutor.decoding import greedy
 from tutor.exchange.pytorch import to_pytorch
 from tutor.text.batches import Batch, make_batch
@@ -33,9 +40,6 @@ from tutor.training import (
     translation_loss,
     warmup_cosine,
 )
-
-PAIRS = [([4, 5, 6], [7, 8]), ([9], [10, 4, 5, 6]), ([6, 6], [5]), ([8, 7, 5], [9, 9, 10])]
-
 
 # ---- loss
 
@@ -284,14 +288,6 @@ def test_matrices_outside_of_layers_are_not_muons():
 
 
 # ---- the loop
-
-
-def tiny(seed, dropout=0.1):
-    torch.manual_seed(seed)
-    return Transformer(TransformerConfig(
-        11, d_model=32, num_heads=2, d_ff=32, num_layers=1, dropout=dropout, max_len=16,
-        norm_first=True,
-    ))  # fmt: skip
 
 
 def test_a_small_batch_is_learned_by_heart():
