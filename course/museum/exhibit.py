@@ -269,7 +269,7 @@ def observed(call, inputs, named, view):
     leaves = [*filter(is_float, inputs), probe]
     leaves += [p for module in modules for p in module.parameters(recurse=False)]
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
+        torch.random.default_generator.manual_seed(1)
         results = view(call(*inputs, **named), *inputs)
     after = [module.training for module in modules]
     for module, mode in zip(modules, modes, strict=True):

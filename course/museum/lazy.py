@@ -139,7 +139,7 @@ def answers_of(exhibit, ask, seed):
         return answers[-1]
 
     with sandbox():
-        torch.manual_seed(seed)
+        torch.random.default_generator.manual_seed(seed)
         ask(note)
     return answers
 
