@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from damage import edit_config, edit_header, edit_json, edit_tensors, exchange, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
 
 import tutor
 from tutor.text.tokenizer import Tokenizer
@@ -80,47 +80,12 @@ def test_half_precision_is_half_the_size_and_is_loaded_as_float32(whole, tmp_pat
         assert torch.equal(half[name], tensor.half().float())
 
 
-def edit_config(**changes):
-    def damage(folder):
-        values = json.loads((folder / "config.json").read_text())
-        values |= changes
-        values = {name: value for name, value in values.items() if value != "DELETE"}
-        (folder / "config.json").write_text(json.dumps(values))
-
-    return damage
-
-
-def edit_tensors(change):
-    def damage(folder):
-        tensors = load_file(folder / "model.safetensors")
-        change(tensors)
-        save_file(tensors, folder / "model.safetensors")
-
-    return damage
+def without(field):
+    return edit_json("config.json", lambda values: values.pop(field))
 
 
 def edit_tokenizer(change):
-    def damage(folder):
-        values = json.loads((folder / "tokenizer.json").read_text())
-        change(values)
-        (folder / "tokenizer.json").write_text(json.dumps(values))
-
-    return damage
-
-
-def edit_header(change):
-    """Another length of the header of the weights, and so many bytes of it."""
-
-    def damage(folder):
-        data = (folder / "model.safetensors").read_bytes()
-        length = change(int.from_bytes(data[:8], "little"))
-        (folder / "model.safetensors").write_bytes(length.to_bytes(8, "little") + data[8:])
-
-    return damage
-
-
-def write(name, data):
-    return lambda folder: (folder / name).write_bytes(data)
+    return edit_json("tokenizer.json", change)
 
 
 OTHER = Tokenizer.train(["a red dog"], 262)
@@ -186,7 +151,7 @@ DAMAGE = {
     "empty weights": (write("model.safetensors", b""), "damaged or cut short"),
     "from the future": (edit_config(format_version=2), "format_version 2"),
     "unknown field": (edit_config(colour="red"), "unknown field 'colour'"),
-    "missing field": (edit_config(d_ff="DELETE"), "lacks the field 'd_ff'"),
+    "missing field": (without("d_ff"), "lacks the field 'd_ff'"),
     "text for a number": (edit_config(d_model="12"), "d_model must be .* not '12'"),
     "true for a number": (edit_config(num_layers=True), "num_layers must be .* not True"),
     "text for a share": (edit_config(dropout="0.1"), "dropout must be .* not '0.1'"),
@@ -229,7 +194,7 @@ DAMAGE = {
         "as I32",
     ),
     "two tensors exchanged": (
-        edit_tensors(lambda t: t.update({Q: t[K], K: t[Q]})),
+        exchange(Q, K),
         "not the file that config.json was written with .its SHA-256",
     ),
     "one number changed": (
@@ -264,7 +229,7 @@ def test_no_model_is_made_while_its_sizes_are_in_doubt(folder, monkeypatch):
 
 def test_a_folder_without_a_hash_is_one_of_an_earlier_version(folder):
     expected = load_model(folder)[0].embedding.weight
-    edit_config(weights_sha256="DELETE")(folder)
+    without("weights_sha256")(folder)
     assert torch.equal(load_model(folder)[0].embedding.weight, expected)
 
 

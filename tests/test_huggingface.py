@@ -1,7 +1,6 @@
 """Folders for `transformers`: opened by it, and read back. Its models are the judges here."""
 
 import ast
-import json
 import os
 import subprocess
 import sys
@@ -9,10 +8,10 @@ from pathlib import Path
 
 import pytest
 import torch
+from damage import edit_config, edit_header, edit_tensors, write
 from house_rules import NOTEBOOKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
 
 from tutor import Transformer, TransformerConfig, Translator, load_pretrained
 from tutor.__main__ import main
@@ -190,33 +189,13 @@ def test_what_has_no_exact_counterpart_is_refused(changes, said, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def edit(folder, name, change):
-    values = json.loads((folder / name).read_text(encoding="utf-8"))
-    change(values)
-    (folder / name).write_text(json.dumps(values), encoding="utf-8")
-
-
-def set_config(**fields):
-    return lambda folder: edit(folder, "config.json", lambda values: values.update(fields))
-
-
 def link(folder):
     (folder / "model.safetensors").rename(folder.parent / "elsewhere")
     (folder / "model.safetensors").symlink_to(folder.parent / "elsewhere")
 
 
-def huge_header(folder):
-    path = folder / "model.safetensors"
-    path.write_bytes((10**12).to_bytes(8, "little") + path.read_bytes()[8:])
-
-
 def with_tensor(name, change):
-    def spoil(folder):
-        tensors = load_file(folder / "model.safetensors")
-        tensors[name] = change(tensors.get(name))
-        save_file({n: t for n, t in tensors.items() if t is not None}, folder / "model.safetensors")
-
-    return spoil
+    return edit_tensors(lambda tensors: tensors.update({name: change(tensors.get(name))}))
 
 
 FC1 = "model.encoder.layers.0.fc1.weight"
@@ -228,21 +207,21 @@ BIAS = "model.decoder.layers.1.encoder_attn.q_proj.bias"
     ("spoil", "said"),
     [
         (lambda folder: (folder / "config.json").unlink(), "holds no config.json"),
-        (lambda folder: (folder / "config.json").write_text("{"), "is not a JSON file"),
-        (lambda folder: (folder / "config.json").write_text("[]"), "no model that has a counterp"),
-        (set_config(model_type="bart"), "model_type 'bart'"),
-        (set_config(activation_function="gelu"), "activation_function = 'gelu'"),
-        (set_config(scale_embedding=False), "scale_embedding = False"),
-        (set_config(decoder_layers=3), "both stacks are alike"),
-        (set_config(d_model="12"), "no whole number"),
-        (set_config(d_model=10**9), "no whole number from 1 to"),
-        (set_config(max_position_embeddings=10**6, d_model=10**6), "numbers is the most"),
-        (set_config(encoder_attention_heads=5, decoder_attention_heads=5), "describes no model"),
-        (set_config(vocab_size=261), "261 rows"),
+        (write("config.json", b"{"), "is not a JSON file"),
+        (write("config.json", b"[]"), "no model that has a counterp"),
+        (edit_config(model_type="bart"), "model_type 'bart'"),
+        (edit_config(activation_function="gelu"), "activation_function = 'gelu'"),
+        (edit_config(scale_embedding=False), "scale_embedding = False"),
+        (edit_config(decoder_layers=3), "both stacks are alike"),
+        (edit_config(d_model="12"), "no whole number"),
+        (edit_config(d_model=10**9), "no whole number from 1 to"),
+        (edit_config(max_position_embeddings=10**6, d_model=10**6), "numbers is the most"),
+        (edit_config(encoder_attention_heads=5, decoder_attention_heads=5), "describes no model"),
+        (edit_config(vocab_size=261), "261 rows"),
         (link, "is a link to another place"),
-        (huge_header, "damaged or cut short"),
+        (edit_header(lambda n: 10**12), "damaged or cut short"),
         (lambda folder: os.truncate(folder / "model.safetensors", 20_000), "damaged or cut short"),
-        (with_tensor(FC1, lambda W: None), f"the tensor {FC1} is missing"),
+        (edit_tensors(lambda tensors: tensors.pop(FC1)), f"the tensor {FC1} is missing"),
         (with_tensor(FC1, lambda W: W.T.contiguous()), "instead of"),
         (with_tensor(FC1, lambda W: W.int()), "is no float"),
         (with_tensor("lora.weight", lambda _: torch.zeros(2)), "lora.weight has no place"),
@@ -250,7 +229,7 @@ BIAS = "model.decoder.layers.1.encoder_attn.q_proj.bias"
         (with_tensor(PLACES, lambda P: P.flip(0)), "is not sinusoidal positions"),
         (with_tensor(BIAS, torch.ones_like), "q_proj.bias is not zero"),
         (with_tensor(FC1, lambda W: W * torch.nan), "not finite"),
-        (lambda folder: (folder / "tokenizer.json").write_text("{}"), "is not a tokenizer file"),
+        (write("tokenizer.json", b"{}"), "is not a tokenizer file"),
     ],
 )  # fmt: skip
 def test_bad_folders_get_one_sentence(spoil, said, folder):

@@ -1,15 +1,14 @@
 """The language model: packing, cache and padding, each against every text alone."""
 
-import json
 import math
 from collections import Counter, defaultdict
 
 import pytest
 import torch
+from damage import edit_config, exchange
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytorch_twins import random_ids
-from safetensors.torch import load_file, save_file
 from torch.nn import functional as F
 
 from course.making import translation
@@ -194,18 +193,14 @@ def test_a_saved_model_is_loaded_and_goes_on_writing(changes, tokenizer, tmp_pat
 )
 def test_a_damaged_model_is_named(change, said, tmp_path):
     save_language_model(tmp_path / "model", small_model())
-    path = tmp_path / "model" / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    edit_config(**change)(tmp_path / "model")
     with pytest.raises(ValueError, match=said):
         load_language_model(tmp_path / "model")
 
 
 def test_two_tensors_exchanged_are_named(tmp_path):
     save_language_model(tmp_path / "model", small_model())
-    path = tmp_path / "model" / "model.safetensors"
-    tensors = load_file(path)
-    Q, V = (f"layers.1.self_attention.attention.W_{name}" for name in "QV")
-    save_file(tensors | {Q: tensors[V], V: tensors[Q]}, path)
+    exchange(*(f"layers.1.self_attention.attention.W_{name}" for name in "QV"))(tmp_path / "model")
     with pytest.raises(ValueError, match="its SHA-256 is another"):
         load_language_model(tmp_path / "model")
 
