@@ -5,6 +5,7 @@ tensors, which this process computes once more.
 """
 
 import re
+from contextlib import ExitStack
 
 import lab
 import nbformat
@@ -567,17 +568,25 @@ def many(python):
     }
 
 
-def opened(browser, view, folder, **size):
-    view.save(folder / "view.html")
-    page = browser.new_page(viewport={"width": 1100, "height": 800, **size})
-    page.goto((folder / "view.html").as_uri())
-    return page
+@pytest.fixture
+def opened(browser, tmp_path):
+    """A function from a view to a page that holds it alone."""
+    with ExitStack() as pages:
+
+        def opened(view, **size):
+            view.save(tmp_path / "view.html")
+            page = browser.new_page(viewport={"width": 1100, "height": 800, **size})
+            pages.callback(page.close)
+            page.goto((tmp_path / "view.html").as_uri())
+            return page
+
+        yield opened
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_every_look_and_width(browser, python, axe, tmp_path, name):
+def test_every_look_and_width(opened, python, axe, name):
     """Nothing to complain of, nothing cut off, and nothing moves under the pointer."""
-    page = opened(browser, python[name], tmp_path)
+    page = opened(python[name])
     view = page.locator(".tutor-view")
     drawn = view.locator(".tutor-body, .tutor-matrices, .tutor-tree").first
     for width in (280, 400, 700, 1400):
@@ -592,15 +601,13 @@ def test_every_look_and_width(browser, python, axe, tmp_path, name):
         for colours, forced in LOOKS if width > 280 else ():
             page.emulate_media(color_scheme=colours, forced_colors=forced)
             assert axe(page, "html") == [], (width, colours, forced)
-    page.close()
 
 
-def test_small_maps_keep_their_shape_and_the_mean_marks_its_heads(browser, many, tmp_path):
-    page = opened(browser, many["wide"], tmp_path)
+def test_small_maps_keep_their_shape_and_the_mean_marks_its_heads(opened, many):
+    page = opened(many["wide"])
     box = page.locator("[role=option] img").first.bounding_box()
     assert box["width"] / box["height"] == pytest.approx(47 / 16, rel=0.05)
-    page.close()
-    page = opened(browser, many["forty"], tmp_path)
+    page = opened(many["forty"])
     assert page.locator("[role=option][aria-selected=true]").count() == 8
     # At 40 tokens no grid is painted over the weights.
     assert page.evaluate("""() => {
@@ -608,11 +615,10 @@ def test_small_maps_keep_their_shape_and_the_mean_marks_its_heads(browser, many,
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
       return data.every((value, i) => i % 4 < 3 || value === 255);
     }""")
-    page.close()
 
 
-def test_slices_are_told_apart_without_colour(browser, many, tmp_path):
-    page = opened(browser, many["slicing"], tmp_path)
+def test_slices_are_told_apart_without_colour(opened, many):
+    page = opened(many["slicing"])
     assert page.locator(".tutor-operator").all_inner_texts() == ["@", "="]
     fits = "(boxes) => boxes.every((box) => box.scrollWidth <= box.clientWidth)"
     assert page.locator(".tutor-box").evaluate_all(fits)
@@ -620,14 +626,12 @@ def test_slices_are_told_apart_without_colour(browser, many, tmp_path):
     page.emulate_media(forced_colors="active")
     found = page.locator(".tutor-moving").evaluate_all(heads)
     assert found == [f'"{c // 2}"' for _ in range(4) for c in range(6)]
-    page.close()
 
 
-def test_a_large_mask_is_small(browser, python, many, tmp_path):
-    page = opened(browser, many["mask"], tmp_path)
+def test_a_large_mask_is_small(opened, python, many):
+    page = opened(many["mask"])
     assert page.locator(".tutor-matrices").bounding_box()["height"] < 900
-    page.close()
-    page = opened(browser, python["mask"], tmp_path)
+    page = opened(python["mask"])
     page.emulate_media(forced_colors="active")
     grounds = "(boxes) => boxes.map((box) => getComputedStyle(box).backgroundColor)"
     shown = page.locator(".tutor-weight").evaluate_all(grounds)
@@ -636,12 +640,11 @@ def test_a_large_mask_is_small(browser, python, many, tmp_path):
     line = "(box) => getComputedStyle(box).textDecorationLine"
     page.get_by_text("causal", exact=True).click()
     assert page.locator(".tutor-hidden").first.evaluate(line) == "none"
-    page.close()
 
 
-def test_a_mask_has_the_colours_of_the_figures(browser, python, tmp_path):
+def test_a_mask_has_the_colours_of_the_figures(opened, python):
     """On a light page; on a dark one they are dark, as in the figures. And a choice is seen."""
-    page = opened(browser, python["mask"], tmp_path)
+    page = opened(python["mask"])
     page.get_by_text("causal", exact=True).click()
     cells = page.locator(".tutor-mask").filter(has_text="·"), page.locator("[data-hidden=true]")
 
@@ -657,11 +660,10 @@ def test_a_mask_has_the_colours_of_the_figures(browser, python, tmp_path):
     page.emulate_media(forced_colors="active")
     pressed, other = grounds(*(page.locator(f"[aria-pressed={is_}]") for is_ in ("true", "false")))
     assert pressed != other
-    page.close()
 
 
-def test_the_newest_step_and_the_winner_are_in_sight(browser, python, tmp_path):
-    page, beam = opened(browser, python["beam"], tmp_path, width=700), python["beam"]
+def test_the_newest_step_and_the_winner_are_in_sight(opened, python):
+    page, beam = opened(python["beam"], width=700), python["beam"]
     window = page.locator(".tutor-scroll", has=page.locator(".tutor-tree"))
 
     def seen(node):
@@ -680,16 +682,13 @@ def test_the_newest_step_and_the_winner_are_in_sight(browser, python, tmp_path):
         assert seen(page.locator(f'.tutor-node[data-column="{step}"]').first)
     page.get_by_text("Next").click()  # the end, which shows the winner, finished perhaps before
     assert seen(page.locator(".tutor-node.tutor-best"))
-    page.close()
 
 
-def test_sixty_tokens_scroll(browser, python, tmp_path):
+def test_sixty_tokens_scroll(opened, python):
     words = [f"token{i}" for i in range(60)]
     A = python["torch"].eye(60).expand(2, 60, 60)
     long = python["Recording"]("", "", words, words, {"cross": [A]})
-    python["AttentionView"](long).save(tmp_path / "view.html")
-    page = browser.new_page(viewport={"width": 400, "height": 800})
-    page.goto((tmp_path / "view.html").as_uri())
+    page = opened(python["AttentionView"](long), width=400)
     page.locator(".tutor-map").focus()
     press(page, "Control+End")
     assert announced(page) == (59, 59, 1.0)
@@ -701,7 +700,6 @@ def test_sixty_tokens_scroll(browser, python, tmp_path):
     for box in (ring, lit):  # the cell is in sight, and so is its name
         assert view["x"] <= box["x"] and box["x"] + box["width"] <= view["x"] + view["width"] + 4
         assert view["y"] <= box["y"] and box["y"] + box["height"] <= view["y"] + view["height"] + 4
-    page.close()
 
 
 # ---- without a kernel
