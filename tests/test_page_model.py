@@ -8,20 +8,18 @@ import re
 import shutil
 import sys
 import warnings
-from functools import partial
-from http.server import ThreadingHTTPServer
+from contextlib import ExitStack
 from pathlib import Path
-from threading import Thread
 from unicodedata import category
 
 import lab
 import pytest
 import torch
+from damage import exchange
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from page_model import PageModel, equal, logits_difference, write_page
-from safetensors.torch import load_file, save_file
-from site_walk import Quiet
+from site_walk import served
 
 from tutor.decoding import ALPHA, EXTRA_TOKENS
 from tutor.exchange import page as page_package
@@ -87,20 +85,12 @@ def captions():
 @pytest.fixture(params=["disk", "http"])
 def address(request):
     """From the path of a page to its address."""
-    if request.param == "disk":
-        yield Path.as_uri
-        return
-    servers = []
+    with ExitStack() as servers:
 
-    def serve(path):
-        handler = partial(Quiet, directory=path.parent)
-        servers.append(ThreadingHTTPServer(("127.0.0.1", 0), handler))
-        Thread(target=servers[0].serve_forever).start()
-        return f"http://127.0.0.1:{servers[0].server_port}/{path.name}"
+        def serve(path):
+            return f"{servers.enter_context(served(path.parent))}/{path.name}"
 
-    yield serve
-    servers[0].shutdown()
-    servers[0].server_close()
+        yield Path.as_uri if request.param == "disk" else serve
 
 
 def test_nothing_is_loaded_before_the_first_question(opened, address):
@@ -125,9 +115,7 @@ def test_weights_that_do_not_come_are_told_and_asked_for_again(page):
 
 def test_two_tensors_exchanged_are_refused(opened, address, tmp_path):
     folder = shutil.copytree(SMALL, tmp_path / "model")
-    tensors = load_file(folder / "model.safetensors")
-    Q, K = (f"encoder.layers.0.self_attention.attention.W_{name}" for name in "QK")
-    save_file(tensors | {Q: tensors[K], K: tensors[Q]}, folder / "model.safetensors")
+    exchange(*(f"encoder.layers.0.self_attention.attention.W_{name}" for name in "QK"))(folder)
     with pytest.raises(Exception, match="weights are damaged, or those of another model"):
         opened(folder, address).translate([TEXT])
 
