@@ -24,8 +24,12 @@ if workers > 1:  # in the environment for processes that tests start; here torch
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
 
 
+# `manual_seed` formats the stack for every sort of GPU, which takes longer than many a test.
+seed = torch.manual_seed if torch.cuda.is_available() else torch.default_generator.manual_seed
+
+
 def pytest_runtest_setup(item):
-    torch.manual_seed(0)  # whatever ran before in this worker
+    seed(0)  # whatever ran before in this worker
 
 
 @pytest.fixture(scope="module")
