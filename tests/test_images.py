@@ -1,5 +1,6 @@
 """The diagrams are what their code draws, well-formed, and described in words."""
 
+import re
 import runpy
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 import pytest
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
-PICTURES = runpy.run_path(str(IMAGES / "draw.py"))["PICTURES"]
+DRAW = runpy.run_path(str(IMAGES / "draw.py"))
+PICTURES = DRAW["PICTURES"]
 
 
 def test_every_picture_has_its_code():
@@ -18,6 +20,10 @@ def test_every_picture_has_its_code():
 def test_picture(name):
     drawn = PICTURES[name]()
     assert (IMAGES / f"{name}.svg").read_text(encoding="utf-8") == drawn, "run images/draw.py"
+    shapes = drawn.partition("</style>")[2]  # each of their colours has a partner on a dark page
+    assert {*re.findall(r'fill="([^"]+)"', shapes)} <= {"none", *DRAW["DARK_FILL"]}
+    # a white cross lies on what is hidden
+    assert {*re.findall(r'stroke="([^"]+)"', shapes)} <= {"#ffffff", *DRAW["DARK_STROKE"]}
     root = ET.fromstring(drawn)
     space = {"svg": "http://www.w3.org/2000/svg"}
     assert len(root.find("svg:desc", space).text) >= 80
