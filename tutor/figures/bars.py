@@ -64,6 +64,7 @@ def kept_tokens(rows, caption, alt, varies=None):
     figure, axes = plt.subplots(
         len(rows), wide, squeeze=False, figsize=(3.3 * wide, 2.5 * len(rows)), layout="constrained"
     )
+    figure.get_layout_engine().set(hspace=0.1)  # a title stands nearer to its own panel
     for row, panels in zip(axes, rows, strict=True):
         for ax, (title, (tokens, shares, keep)) in zip(row, panels.items(), strict=True):
             for i, (share, stays) in enumerate(zip(shares, keep, strict=True)):
