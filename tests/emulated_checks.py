@@ -459,7 +459,6 @@ FEWER = {  # what a page trains on, and how long, to be quick here
     "32 * 120": "32 * 2",
     "pairs[5000:5300]": "pairs[200:210]",
     "STEPS = 1250": "STEPS = 3",
-    "mean_of=50": "mean_of=1",
     "val[:100]": "val[:2]",
     '("val", val), ("test", test)': '("val", val[:2]), ("test", test[:2])',
     "steps=120": "steps=2",
