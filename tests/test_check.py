@@ -676,7 +676,7 @@ REASONS = {
     (lambda X: X + (1,)): "does not work between the types Tensor and tuple",
     (lambda X, Y: X): "A call leaves out 'Y'",
     (lambda: 1): "A call hands over more than the function takes",
-    (lambda X: X.softmax(axes=1, dim=-1)): "has no argument named `axes`",
+    (lambda X: F.softmax(X, axes=1, dim=-1)): "has no argument named `axes`",
     (lambda X: X.foo): "Nothing is called `foo` there",
     (lambda X: [1].shape): "What has the type list has no `shape`",
     (lambda X: X(1)): "Brackets after a name call it",

@@ -11,6 +11,7 @@ language model has one graph, step.onnx, and language_model.json; see `export_la
 
 import copy
 import logging
+import math
 import os
 import tempfile
 import warnings
@@ -172,6 +173,9 @@ def to_onnx(graph, inputs, outputs):
             verbose=False,
         )
         proto = program.model_proto
+    nodes = list(without_cosine(proto.graph.node))
+    proto.graph.ClearField("node")
+    proto.graph.node.extend(nodes)
     # Notes of the exporter, never read, with paths of this machine in them.
     proto.graph.ClearField("value_info")
     for part in (proto, proto.graph, *proto.graph.node, *proto.graph.initializer,
@@ -179,6 +183,20 @@ def to_onnx(graph, inputs, outputs):
         part.ClearField("metadata_props")
         part.ClearField("doc_string")
     return proto.SerializeToString(deterministic=True)
+
+
+def without_cosine(nodes):
+    """cos x = sin(x + π / 2): ONNX Runtime 1.23 (Python 3.10) has no cosine in float64."""
+    from onnx import TensorProto, helper
+
+    for node in nodes:
+        if node.op_type == "Cos":  # of the angles, which are float64
+            half_pi, sum_ = f"{node.name}_half_pi", f"{node.name}_sum"
+            value = helper.make_tensor("", TensorProto.DOUBLE, (), [math.pi / 2])
+            yield helper.make_node("Constant", [], [half_pi], value=value)
+            yield helper.make_node("Add", [node.input[0], half_pi], [sum_])
+            node = helper.make_node("Sin", [sum_], node.output, name=node.name)
+        yield node
 
 
 @contextmanager
