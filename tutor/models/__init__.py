@@ -1,10 +1,12 @@
 """The models that ship, and what made them: `pretrained/` (Multi30k), `small/` (the grammar)."""
 
+import json
 from pathlib import Path
 
 from tutor.translator import Translator
 
 PRETRAINED = Path(__file__).with_name("pretrained")
+STRANGENESS = Path(__file__).with_name("strangeness.json")
 
 
 def load_pretrained():
@@ -15,3 +17,8 @@ def load_pretrained():
             '`python -m tutor train --out FOLDER` and use Translator.load("FOLDER").'
         )
     return Translator.load(PRETRAINED)
+
+
+def load_strangeness():
+    """{kind of text: its strangeness at each hundredth}; see `course/making/doubted.py`."""
+    return json.loads(STRANGENESS.read_text(encoding="utf-8"))["hundredths"]
