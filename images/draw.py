@@ -1819,12 +1819,12 @@ def decision(p, part):
 def then_and_now(p):
     """Two rows of boxes. 2017: before the first layer, positions are added to the embedding;
     attention with one key head for each query head, plus, LayerNorm; feed-forward with ReLU and
-    biases, plus, LayerNorm. Today: RMSNorm, attention with rotated queries and keys and shared key
+    biases, plus, LayerNorm. Today: RMSNorm, attention with turned queries and keys and shared key
     heads, plus; RMSNorm, SwiGLU without biases, plus. The residual line runs past the norms.
     """
     rows = (
         ("2017", ("attention\nh key heads", "LayerNorm", "W, ReLU, W\nbiases", "LayerNorm")),
-        ("today", ("RMSNorm", "attention\nrotated, shared\nkey heads", "RMSNorm",
+        ("today", ("RMSNorm", "attention\nturned, shared\nkey heads", "RMSNorm",
                    "SwiGLU\nno biases")),
     )  # fmt: skip
     for row, (name, parts) in enumerate(rows):
@@ -1893,8 +1893,8 @@ def gate(p):
     p.box(660, 78, 100, 54, "down", BLUE)
     p.arrow((760, 105), (788, 105))
     p.text(840, 105, "(T, d_model)", size=14)
-    p.text(455, 104, "how much passes", size=13, italic=True)
-    p.text(420, 176, "what there is to pass", size=13, italic=True)
+    p.text(455, 104, "by how much", size=13, italic=True)
+    p.text(420, 176, "what is multiplied", size=13, italic=True)
 
 
 @picture(900, 270, "Key-value heads for four query heads")
@@ -1978,27 +1978,6 @@ def latent(p):
     p.arrow((660, 195), (810, 195), (810, 96))
     words = "absorbed: the queries go to the latents, and no key is ever computed"
     p.text(450, 240, words, size=13, italic=True)
-
-
-@picture(900, 340, "The future hidden, and the distant past too")
-def window(p):
-    """Two masks of eight tokens; a cross marks a hidden key. Left, causal: token t sees 0 to t.
-    Right, a window of 3: token t sees itself and the two before it. So a cache holds 3 tokens, and
-    through two layers token 7 is reached from token 3 on.
-    """
-    for left, title, wide in ((130, "causal", 8), (530, "a window of 3", 3)):
-        p.text(left + 120, 24, title, bold=True)
-
-        def hidden(i, j, wide=wide):
-            return j > i or j <= i - wide
-
-        p.grid(left, 46, 8, 8, 30, lambda i, j, hidden=hidden: HIDDEN if hidden(i, j) else YELLOW)
-        for i, j in itertools.product(range(8), repeat=2):
-            if hidden(i, j):
-                p.cross(left + 30 * j + 9, 46 + 30 * i + 9, 12)
-        p.text(left + 120, 304, "keys 0 to 7", size=13)
-        p.text(left - 12, 166, "queries 0 to 7", size=13, anchor="end")
-    p.text(450, 328, "yellow: may be seen  ·  cross on dark: hidden", size=13)
 
 
 @picture(900, 230, "A low-rank update")
