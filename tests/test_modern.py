@@ -1,6 +1,7 @@
 """What changed since 2017, proved against PyTorch and arithmetic (chapter 20)."""
 
 from functools import partial
+from statistics import fmean
 
 import pytest
 import torch
@@ -327,6 +328,13 @@ def test_the_chapter_says_what_the_ladder_measured():
     for name in since_2017.LADDER:
         seeds = 10 if name in since_2017.MANY else 3
         assert len(since_2017_data.above_truth(name, 0.01)) == seeds
+    rises = {
+        name: fmean(since_2017_data.above_truth(name, 0.03))
+        - fmean(since_2017_data.above_truth(name, 0.01))
+        for name in ("2017", "norm first", "QK-norm")
+    }
+    assert [round(rise, 1) for rise in rises.values()] == [4.7, 0.7, -0.2]
+    assert found["RMSNorm"][1] < 0 < found["RMSNorm"][2]
 
 
 def test_the_chapter_says_what_longer_texts_cost():
