@@ -1372,7 +1372,7 @@ def what_leaves(p):
         ("weights", "names, shapes,\nnumbers", "nothing runs"),
         ("configuration", "heads, layers,\nnorm, positions", "a wrong number of\nheads still fits"),
         ("tokenizer", "pieces and\ntheir ids", "ids mean\nother pieces"),
-        ("decoding settings", "begin, end, limits,\nbeams, alpha", "it cannot\nstop"),
+        ("decoding settings", "ids of begin and\nend, limits", "it cannot\nstop"),
         ("card", "data, quality,\nlimits", "nobody knows\nwhat it cannot do"),
     ]
     p.box(12, 50, 876, 130, "", WHITE, dashed=True)
@@ -1404,7 +1404,7 @@ def safetensors_file(p):
     p.text(75, 88, "8 bytes", bold=True)
     p.text(140, 88, "header: n bytes of JSON", anchor="start", bold=True)
     p.text(760, 88, "numbers", bold=True)
-    p.arrow((369, 128), (369, 44), (496, 44), (496, 107))
+    p.arrow((364, 128), (364, 44), (496, 44), (496, 107))
     p.text(506, 60, "0 bytes after the header", size=14, anchor="start")
     p.arrow((399, 152), (399, 210), (645, 210), (645, 173))
     p.text(655, 200, "18,432 bytes after the header", size=14, anchor="start")
@@ -1607,10 +1607,16 @@ def instalments(p):
     ):
         p.text(left + 200, 26, name, bold=True)
         for row, (label, items, fill) in enumerate(
-            (("score", scores, GREY), ("value", values, GREY), ("exponential", shares, YELLOW))
+            (
+                ("score", scores, GREY),
+                ("value", values, GREY),
+                ("exp(score −\nlargest so far)", shares, YELLOW),
+            )
         ):
             y = 46 + row * 42
-            p.text(left + 100, y + 17, label, size=14, anchor="end")
+            lines = label.split("\n")
+            for k, line in enumerate(lines):
+                p.text(left + 100, y + 26 - 9 * len(lines) + 18 * k, line, size=14, anchor="end")
             for k, item in enumerate(items):
                 p.box(left + 115 + k * 125, y, 115, 34, item, fill)
     words = "largest: log 2\nsum: 1/2 + 1 = 1.5\nvalues: 1/2 · 1 + 1 · 2 = 2.5"
