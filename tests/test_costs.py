@@ -1,4 +1,4 @@
-"""What chapter 16 says and does not show: what autocast and checkpoints keep, on a CPU."""
+"""What chapter 16 says and does not show: what checkpoints keep, on a CPU."""
 
 import copy
 from functools import partial
@@ -34,25 +34,6 @@ def translator_and_batch():
     encode = translator.tokenizer.encode
     pairs = generate_pairs("val", 64, seed=0)
     return translator, make_batch([(encode(p.english), encode(p.french)) for p in pairs])
-
-
-def test_autocast_leaves_more_than_half_because_sums_stay_long():
-    """Without what is still in float32, about half of the bytes would be left."""
-    translator, batch = translator_and_batch()
-
-    def loss(precise):
-        with torch.autocast("cpu", torch.bfloat16, enabled=not precise):
-            return translation_loss(translator.model, batch)
-
-    full, mixed = kept(loss, True), kept(loss, False)
-    still_long = [X for X in mixed if X.dtype == torch.float32]
-    own = {p.untyped_storage().data_ptr() for p in translator.model.parameters()}
-    assert round(bytes_of([X for X in full if X.untyped_storage().data_ptr() in own]) / 1e6) == 7
-    assert bytes_of(mixed) > 0.6 * bytes_of(full)
-    assert 0.1 < bytes_of(still_long) / bytes_of(full) < 0.25
-    width = translator.model.config.d_model
-    stream = [X for X in still_long if X.shape[-1] == width and X.dim() == 3]
-    assert bytes_of(stream) > 0.5 * bytes_of(still_long)
 
 
 def test_a_checkpoint_around_every_layer_leaves_a_tenth_of_the_bytes():
