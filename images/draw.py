@@ -1335,13 +1335,14 @@ def decoder_alone(p):
     p.text(527, 166, "no source", size=13, italic=True)
 
 
-@picture(900, 300, "Packing: documents laid end to end")
+@picture(900, 332, "Packing: documents laid end to end")
 def packed_rows(p):
     """Above, three captions in three rows of a batch, filled up with padding: a quarter of the
-    places is empty. Below, the same captions behind one another in one row, with the number of the
-    document and the position under each token; positions begin anew with each document.
+    places is empty. Below, the same captions behind one another in one row, and under each token
+    its answer, which is the next token or EOS at the end, the number of the document and the
+    position; positions begin anew with each document.
     """
-    documents = (["[BOS]", "A", "fox", "runs"], ["[BOS]", "It", "rains"], ["[BOS]", "Two"])
+    documents = (["[BOS]", "A", "fox", "runs"], ["[BOS]", "It", "rains"], ["[BOS]", "Go"])
     cell = 82
     p.text(20, 22, "a row each", anchor="start", bold=True)
     for n, words in enumerate(documents):
@@ -1354,12 +1355,13 @@ def packed_rows(p):
     for n, words in enumerate(documents):
         for t, word in enumerate(words):
             p.box(x, 150, cell, 32, word, (YELLOW, BLUE, GREY)[n], size=14)
-            p.text(x + cell / 2, 208, str(n + 1), size=14)
-            p.text(x + cell / 2, 240, str(t), size=14)
+            below = ([*words[1:], "[EOS]"][t], n + 1, t)
+            for k, value in enumerate(below):
+                p.text(x + cell / 2, 208 + 32 * k, str(value), size=14)
             x += cell
-    p.text(20, 208, "document", anchor="start", size=14)
-    p.text(20, 240, "position", anchor="start", size=14)
-    p.text(450, 278, "a token sees what stands before it in its own document", size=14, italic=True)
+    for k, name in enumerate(("answer", "document", "position")):
+        p.text(20, 208 + 32 * k, name, anchor="start", size=14)
+    p.text(450, 310, "a token sees what stands before it in its own document", size=14, italic=True)
 
 
 @picture(900, 275, "What must leave together")
@@ -1748,7 +1750,7 @@ def patching(p):
     """Two runs of an encoder, one above the other, drawn as three rows of boxes, one box a token,
     with bars for the layers between two rows. The clean run reads a man is riding a horse, the
     corrupted run a man is riding a bicycle. The vector of horse that layer 1 reads is copied into
-    the corrupted run. What this run then writes is the question.
+    the corrupted run. What the decoder then reads and writes is the question.
     """
     tops, x, step = (12, 288), 222, 76
     for top, name, thing, writes in zip(
@@ -1762,11 +1764,13 @@ def patching(p):
             for k, word in enumerate(("a", "man", "is", "riding", "a", thing)):
                 copied = row == 1 and k == 5
                 fill = YELLOW if copied else BLUE if name == "clean" else GREY
-                p.box(x + step * k, y, 70, 44, "horse" if copied else word, fill, size=14)
+                after = name == "corrupted" and row == 0  # what the patch has made of it
+                p.box(x + step * k, y, 70, 44, "horse" if copied else "?" if after else word, fill,
+                      size=14)  # fmt: skip
             if row:
                 between = "layer 0" if row == 2 else "layers 1 to 3"
                 p.box(x, y - 33, 5 * step + 70, 22, between, WHITE, size=13)
-        p.arrow((692, top + 22), (708, top + 22))
+        p.arrow((674, top + 22), (708, top + 22))
         p.text(712, top + 22, writes, size=13, anchor="start")
     p.arrow((672, tops[0] + 110), (683, tops[0] + 110), (683, tops[1] + 110), (672, tops[1] + 110))
     p.text(x, 266, "this one vector is copied; what comes after it computes on", size=13,
@@ -1780,13 +1784,14 @@ DECISION_PARTS = {"": "nothing", "when": "the levels", "who": "the heads", "read
 @picture(900, 372, "Three questions about one word", DECISION_PARTS)
 def decision(p, part):
     """Left the encoder: a man is riding a horse, or a bicycle, goes in, and one vector a token
-    comes out, among them those of riding and of the object. Right the decoder after Un homme: four
-    layers, one above the other, between five levels, and on top the word, monte or fait. In each
-    layer four heads of self-attention, four of cross-attention and the feed-forward. Three
-    questions: at which level is the word there, which heads add it, and which vector of the encoder
-    was read for it?
+    comes out, among them those of riding and of the object; each decoder layer reads all of them.
+    Right the decoder after Un homme: four layers, one above the other, between five levels, and on
+    top the word, monte or fait. In each layer four heads of self-attention, four of cross-attention
+    and the feed-forward. Three questions: at which level is the word there, which heads add it, and
+    which vector of the encoder was read for it?
     """
     fills = {name: YELLOW if name == part else BLUE for name in DECISION_PARTS}
+    p.box(14, 150, 462, 56, "", WHITE, dashed=True)
     for k, word in enumerate(("a", "man", "is", "riding", "a", "horse /\nbicycle")):
         x = 20 + 76 * k
         p.box(x, 310, 70, 44, word, GREY, size=13)
@@ -1797,8 +1802,9 @@ def decision(p, part):
     p.box(20, 238, 450, 36, "encoder", WHITE)
     p.text(245, 100, "3  Which vector was read?", size=14, bold=True)
     p.text(245, 122, "activation patching", size=13, italic=True)
-    p.arrow((470, 178), (546, 178))
-    p.text(508, 162, "reads", size=12, italic=True)
+    p.line((510, 109), (510, 271), 1.8)  # each layer reads every vector
+    p.line((476, 178), (510, 178), 1.8)
+    p.text(493, 164, "reads", size=12, italic=True)
     p.box(548, 310, 180, 44, "Un homme", GREY)
     p.box(548, 14, 180, 44, "monte or fait?", WHITE)
     for layer in range(5):
@@ -1808,6 +1814,7 @@ def decision(p, part):
         if layer == 4:  # what the last layer returns
             break
         p.box(548, y, 180, 30, "", WHITE)
+        p.arrow((510, y + 15), (546, y + 15))
         for k in range(9):  # heads of self-attention and of cross-attention, and the feed-forward
             p.box(553 + 17 * k + 6 * (k // 4), y + 5, 23 if k == 8 else 14, 20,
                   "ff" if k == 8 else "", fills["who"], size=11)  # fmt: skip
