@@ -82,12 +82,14 @@ def kept_tokens(rows, caption, alt, varies=None):
 
 
 def intervals(
-    found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", *, limits=None
-):
+    found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", *, limits=None,
+    varies=None,
+):  # fmt: skip
     """Dots with intervals; found: a dict from name to (value, low, high).
 
     The value is written behind the line's end, in the format `number`, and in front of it if all of
     the line lies below 0. limits: of the x axis; without them it holds 0, which is marked.
+    varies: see `show`.
     """
     figure, ax = plt.subplots(figsize=(6.4, 0.42 * len(found) + 1.1), layout="constrained")
     for i, (value, low, high) in enumerate(found.values()):
@@ -103,7 +105,7 @@ def intervals(
     ax.set(yticks=range(len(found)), yticklabels=list(found), xlabel=label, xlim=limits,
            ylim=(len(found) - 0.5, -0.5))  # fmt: skip
     despine(ax=ax)
-    show(figure, caption, alt)
+    show(figure, caption, alt, varies)
 
 
 def head_rates(columns, lines, caption, alt, named=()):
