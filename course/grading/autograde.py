@@ -143,8 +143,10 @@ def grading():
         def start_new_kernel_client(self, **options):
             client = super().start_new_kernel_client(**options)
             limit, self.timeout = self.timeout, None  # it holds for students' cells, not for this
-            self.run_quietly(KERNEL_START.format(folder=self.folder, closed=self.closed))
-            self.timeout = limit
+            try:
+                self.run_quietly(KERNEL_START.format(folder=self.folder, closed=self.closed))
+            finally:
+                self.timeout = limit
             return client
 
         def run_quietly(self, source):
