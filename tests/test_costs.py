@@ -29,16 +29,11 @@ def bytes_of(tensors):
     return sum(X.untyped_storage().nbytes() for X in tensors)
 
 
-def translator_and_batch():
-    translator = tutor.load_pretrained()
-    encode = translator.tokenizer.encode
-    pairs = generate_pairs("val", 64, seed=0)
-    return translator, make_batch([(encode(p.english), encode(p.french)) for p in pairs])
-
-
 def test_a_checkpoint_around_every_layer_leaves_a_tenth_of_the_bytes():
-    translator, batch = translator_and_batch()
-    model = translator.model
+    translator = tutor.load_pretrained()
+    model, encode = translator.model, translator.tokenizer.encode
+    pairs = generate_pairs("val", 64, seed=0)
+    batch = make_batch([(encode(p.english), encode(p.french)) for p in pairs])
     frugal = copy.deepcopy(model)
     for layer in (*frugal.encoder.layers, *frugal.decoder.layers):
         layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)

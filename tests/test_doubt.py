@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tutor.models import load_pretrained, small
+from tutor.models import load_pretrained, load_strangeness, small
 from tutor.record import DOUBT
 from tutor.text.batches import make_batch
 from tutor.text.grammar import generate_pairs
@@ -55,12 +55,13 @@ def test_what_does_not_end_is_doubted_and_a_model_without_a_threshold_doubts_not
 
 
 def test_texts_of_four_other_kinds_are_doubted(translator):
-    shares = {
-        kind: sum(each.doubted for each in translator.translations(texts)) / len(texts)
-        for kind, texts in OTHERS.items()
-    }
+    found = {kind: translator.translations(texts) for kind, texts in OTHERS.items()}
+    shares = {kind: sum(each.doubted for each in all_) / len(all_) for kind, all_ in found.items()}
     assert len(shares) == 4 and all(len(texts) == 50 for texts in OTHERS.values())
     assert min(shares.values()) >= 0.75 and sum(shares.values()) / 4 >= 0.9
+    strange = torch.tensor([each.strangeness for all_ in found.values() for each in all_])
+    drawn = torch.tensor(load_strangeness()["other texts"])  # what chapter 09 draws: of this model
+    assert torch.allclose(strange.quantile(torch.arange(101) / 100), drawn, atol=0.05)
 
 
 def test_few_captions_are_doubted(translator):

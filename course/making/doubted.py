@@ -1,8 +1,9 @@
 """When to doubt a translator: `python -m course.making.doubted FOLDER`.
 
 Writes into the config.json of a model folder the strangeness that two of a hundred captions of the
-validation split exceed (`tutor.translator.Translator.strangeness`); and for chapter 09 how strange
-these captions are, hundredth by hundredth, and 200 other texts (tests/benchmarks/others.json).
+validation split exceed (`tutor.translator.Translator.strangeness`), and into a strangeness.json
+beside the folder how strange these captions are, hundredth by hundredth, and 200 other texts
+(tests/benchmarks/others.json), for chapter 09.
 """
 
 import datetime
@@ -13,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from tutor.models import STRANGENESS
 from tutor.text.multi30k import load_multi30k
 from tutor.training.checkpoint import CONFIG, write_json
 from tutor.translator import Translator
@@ -32,12 +32,12 @@ def main(folder):
     above = round(strange[round((1 - DOUBTED) * len(strange))], 2)
     hundredths = {kind: np.quantile(all_, np.arange(101) / 100) for kind, all_ in found.items()}
     about = {
-        "command": f"python -m course.making.doubted {Path(folder).name}",
+        "command": f"python -m course.making.doubted {folder}",
         "date": datetime.date.today().isoformat(),
         "texts": {kind: len(all_) for kind, all_ in found.items()},
         "hundredths": {kind: [round(x, 3) for x in xs.tolist()] for kind, xs in hundredths.items()},
     }
-    write_json(STRANGENESS, about)
+    write_json(Path(folder).with_name("strangeness.json"), about)
     path = Path(folder, CONFIG)
     config = json.loads(path.read_text(encoding="utf-8"))
     write_json(path, config | {"doubted_above": above})

@@ -6,7 +6,6 @@ from pathlib import Path
 from tutor.translator import Translator
 
 PRETRAINED = Path(__file__).with_name("pretrained")
-STRANGENESS = Path(__file__).with_name("strangeness.json")
 
 
 def load_pretrained():
@@ -21,4 +20,6 @@ def load_pretrained():
 
 def load_strangeness():
     """{kind of text: its strangeness at each hundredth}; see `course/making/doubted.py`."""
-    return json.loads(STRANGENESS.read_text(encoding="utf-8"))["hundredths"]
+    return json.loads(PRETRAINED.with_name("strangeness.json").read_text(encoding="utf-8"))[
+        "hundredths"
+    ]
