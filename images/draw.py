@@ -1663,7 +1663,7 @@ def number_formats(p):
 
 @picture(900, 300, "Two replicas, one gradient")
 def two_replicas(p):
-    """A batch is cut in two. Replica 0 and replica 1 have equal weights; each reads its half and
+    """A batch is cut in two. Replica 0 and replica 1 have the same weights; each reads its half and
     computes a gradient. The gradients are averaged, and both replicas make the same step with the
     mean, so their weights stay equal.
     """
@@ -1672,7 +1672,7 @@ def two_replicas(p):
         p.arrow((140, 150), (198, y + 35))
         p.box(200, y, 130, 70, f"share {r}\nof the sentences", GREY, size=14)
         p.arrow((330, y + 35), (373, y + 35))
-        p.box(375, y, 150, 70, f"replica {r}\nequal weights", YELLOW, size=14)
+        p.box(375, y, 150, 70, f"replica {r}\nthe same weights", YELLOW, size=14)
         p.arrow((525, y + 35), (568, y + 35))
         p.box(570, y, 110, 70, f"gradient {r}", BLUE, size=14)
         p.arrow((680, y + 35), (738, 135 if r == 0 else 165))

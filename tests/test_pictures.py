@@ -232,9 +232,7 @@ def test_a_figure_says_to_its_readers_that_it_varies(monkeypatch):
     assert figures.VARIES["time"] in outputs[0].data
     figures.show(curves(), "A caption.", "Words.")
     assert all(note not in outputs[1].data for note in figures.VARIES.values())
-    with pytest.raises(
-        ValueError, match="varies is 'weather'; it can be training, chance, rounding, time or None"
-    ):
+    with pytest.raises(ValueError, match="varies is 'weather'; it can be model, training, chance"):
         figures.show(curves(), "A caption.", "Words.", varies="weather")
 
 

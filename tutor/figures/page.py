@@ -31,6 +31,7 @@ DARK_FILL = {INK: DARK_INK, PAPER_COLOUR: DARK_PAPER, SEEN: "#6b5a10", HIDDEN: "
 ON_COLOUR = "on colour"  # the gid of text that lies on a colour which stays, and so stays too
 
 VARIES = {
+    "model": "Drawn from a trained model, whose numbers another machine rounds differently.",
     "training": "Drawn from a training run, which comes out a little different on another machine.",
     "chance": "Drawn from random choices, a few of which may turn out differently elsewhere.",
     "rounding": "Drawn from numbers so small that their last digits differ between machines.",
