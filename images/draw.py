@@ -668,24 +668,32 @@ def architecture(p):
     p.text(24, 32, "a line around a box: residual connection", size=13, anchor="start", italic=True)
 
 
-@picture(900, 330, "The training loop")
-def training_loop(p):
+LOOP_PARTS = {
+    "": "the model and the optimizer, which are chosen",
+    "step": "gradients, optimizer and new weights, which are the step",
+}
+
+
+@picture(900, 330, "The training loop", LOOP_PARTS)
+def training_loop(p, part):
     """A circle of five boxes. A batch goes into the model, which gives logits; with the answers of
     the batch they give the loss, one number; backward gives a gradient for every weight; the
-    optimizer moves the weights of the model, and the next batch comes.
+    optimizer moves the weights of the model, and the next batch comes. Lit: {lit}.
     """
+    step = part == "step"
+    told = GREY if step else BLUE
     p.box(30, 50, 150, 64, "batch\nsource, target_in", GREY, size=14)
     p.arrow((180, 82), (248, 82))
     p.box(250, 50, 150, 64, "model\nits weights", YELLOW, size=14)
     p.arrow((400, 82), (468, 82))
-    p.box(470, 50, 170, 64, "logits\n(N, T, vocab_size)", BLUE, size=14)
+    p.box(470, 50, 170, 64, "logits\n(N, T, vocab_size)", told, size=14)
     p.arrow((640, 82), (708, 82))
-    p.box(710, 50, 160, 64, "loss\none number", BLUE, size=14)
+    p.box(710, 50, 160, 64, "loss\none number", told, size=14)
     p.arrow((105, 50), (105, 22), (790, 22), (790, 48))
     p.text(555, 36, "target_out: the answers", size=13, italic=True)
     p.arrow((790, 114), (790, 218))
     p.text(778, 166, "loss.backward()", size=13, anchor="end", italic=True)
-    p.box(700, 220, 180, 64, "gradients\none for every weight", BLUE, size=14)
+    p.box(700, 220, 180, 64, "gradients\none for every weight", YELLOW if step else BLUE, size=14)
     p.arrow((700, 252), (432, 252))
     p.box(220, 220, 210, 64, "optimizer\na small step against them", YELLOW, size=14)
     p.arrow((325, 220), (325, 116))
