@@ -516,10 +516,11 @@ def test_above_the_bars_lines_are_as_wide_as_what_it_looks_at(browser, expected,
     lines = page.locator(".journey-seen path")
     for step, token in ((2, "_homme"), (4, "_un")):
         key(page, f"step:{step}").click()
-        page.locator(".journey-seen > .journey-decoder", has_text=token).wait_for()
+        page.locator(".journey-wrote > .journey-chip", has_text=token).wait_for()
         shares = expected.numbers("decoder.3.cross.A")[:, step].mean(dim=0).tolist()
         widths = [float(line.get_attribute("stroke-width")) for line in lines.all()]
         assert widths == pytest.approx([16 * share for share in shares], abs=0.006)
+        assert page.locator(".journey-wrote > b").inner_text() == expected.facts["target"][step]
         said = page.locator(".journey-seen").get_attribute("aria-label")
         most = expected.facts["source"][shares.index(max(shares))]
         assert said.startswith(f"At {token} it looks most at {most} {max(shares):.2f}, ")

@@ -1,5 +1,6 @@
 // What the model looks at while it writes a token, for the view of the bars alone: the source's
-// tokens, and from each a line as wide as its share, to the token that is read.
+// tokens, and from each a line as wide as its share (the mean of the last layer's heads), to the
+// token that is read.
 import { range, tag } from "./common.js";
 import { two } from "./journey_parts.js";
 
@@ -10,11 +11,14 @@ export function makeLook(state) {
   const lines = tag("svg.journey-lines", { "aria-hidden": "true" });
   const source = tag("div.journey-asked");
   const read = tag("span.journey-chip.journey-decoder");
+  const written = tag("b.journey-decoder");
   const words = tag(
     "p.journey-key",
-    "The wider a line, the more the model looks at that piece (mean of the last layer's heads).",
+    "The wider a line, the more the model looks there before it writes the next piece. " +
+      "An underscore is a space; [BOS] and [EOS] are start and end.",
   );
-  const picture = tag("div.journey-seen", { role: "img" }, lines, source, read);
+  const wrote = tag("div.journey-wrote", read, " → ", written);
+  const picture = tag("div.journey-seen", { role: "img" }, lines, source, wrote);
   const node = tag("div.journey-look", picture, words);
 
   async function show() {
@@ -28,6 +32,7 @@ export function makeLook(state) {
       ...facts.source.map((token) => tag("span.journey-chip.journey-encoder", token)),
     );
     read.textContent = facts.read[step];
+    written.textContent = facts.target[step];
     const most = range(S)
       .sort((a, b) => shares[b] - shares[a])
       .slice(0, 2);

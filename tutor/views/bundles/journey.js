@@ -591,11 +591,13 @@ var tutorView = (() => {
     const lines = tag("svg.journey-lines", { "aria-hidden": "true" });
     const source = tag("div.journey-asked");
     const read = tag("span.journey-chip.journey-decoder");
+    const written = tag("b.journey-decoder");
     const words = tag(
       "p.journey-key",
-      "The wider a line, the more the model looks at that piece (mean of the last layer's heads)."
+      "The wider a line, the more the model looks there before it writes the next piece. An underscore is a space; [BOS] and [EOS] are start and end."
     );
-    const picture = tag("div.journey-seen", { role: "img" }, lines, source, read);
+    const wrote = tag("div.journey-wrote", read, " → ", written);
+    const picture = tag("div.journey-seen", { role: "img" }, lines, source, wrote);
     const node = tag("div.journey-look", picture, words);
     async function show() {
       const { facts, step } = state;
@@ -608,6 +610,7 @@ var tutorView = (() => {
         ...facts.source.map((token) => tag("span.journey-chip.journey-encoder", token))
       );
       read.textContent = facts.read[step];
+      written.textContent = facts.target[step];
       const most = range(S).sort((a, b) => shares[b] - shares[a]).slice(0, 2);
       const said = most.map((s) => `${facts.source[s]} ${two(shares[s])}`).join(", ");
       picture.setAttribute("aria-label", `At ${facts.read[step]} it looks most at ${said}.`);
