@@ -324,15 +324,19 @@ def test_nbval_compares_the_pictures_of_a_notebook(tmp_path):
 def test_a_build_keeps_outputs_that_are_alike_and_no_others(shown):
     """So that a page that says the same has the same bytes, whichever machine built it."""
 
-    def page(picture, said="4", source="f()"):
+    def page(picture, said="4", source="f()", before="0"):
         about, data = picture
         image = {"image/png": base64.b64encode(data).decode()}
         outputs = [nbformat.v4.new_output("stream", text=said)]
         outputs.append(
             nbformat.v4.new_output("display_data", data=image, metadata={"image/png": about})
         )
-        cell = nbformat.v4.new_code_cell(source, outputs=outputs, id="cell-000")
-        return nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))
+        first = nbformat.v4.new_output("stream", text=before)
+        cells = [
+            nbformat.v4.new_code_cell("e()", outputs=[first], id="cell-000"),
+            nbformat.v4.new_code_cell(source, outputs=outputs, id="cell-001"),
+        ]
+        return nbformat.writes(nbformat.v4.new_notebook(cells=cells))
 
     picture = shown(curves())
     old, alike = page(picture), page(noisy(picture))
@@ -340,3 +344,7 @@ def test_a_build_keeps_outputs_that_are_alike_and_no_others(shown):
     others = page(picture, "5"), page(shown(curves(move=0.3))), page(noisy(picture), source="g()")
     for new in others:
         assert kept(old, new) == new
+    assert kept(old, page(noisy(picture), before="1")) == page(picture, before="1")
+    one, other = shown(curves(), varies="chance"), shown(curves(move=0.3), varies="chance")
+    assert kept(page(one), page(other)) == page(one)
+    assert kept(page(one), page(other, before="1")) == page(other, before="1"), "no longer true"

@@ -50,8 +50,8 @@ VARYING_EDGE = 0.1  # the same where pixels are not compared: share of the longe
 
 
 def alike_outputs(ours, theirs):
-    """Whether the outputs of two runs of a cell say and show the same."""
-    if bare(ours) != bare(theirs) or not alike(states(ours), states(theirs)):
+    """Whether the outputs of two runs of a cell say and show the same. ours: None if it is new."""
+    if ours is None or bare(ours) != bare(theirs) or not alike(states(ours), states(theirs)):
         return False
     return not any(differences(*pair) for pair in zip_longest(pictures(ours), pictures(theirs)))
 

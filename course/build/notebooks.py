@@ -210,16 +210,21 @@ def write(folder, name, text, check, again):
 
 
 def kept(old, new):
-    """The notebook `new` with the outputs of `old` in cells that give the same, or alike ones."""
-    from course.build.compare import alike_outputs  # it loads scikit-image
+    """The notebook `new` with the outputs of `old` in cells that give the same, or alike ones.
+
+    A picture that varies is compared by its size alone. So it stays only where all cells are alike:
+    where one is not, it may show what the others no longer say.
+    """
+    from course.build.compare import alike_outputs, pictures  # they load scikit-image
 
     old, new = nbformat.reads(old, as_version=4), nbformat.reads(new, as_version=4)
-    before = {cell.source: cell for cell in old.cells if "outputs" in cell}
-    for cell in new.cells:
-        committed = before.get(cell.source, {}).get("outputs")
-        if committed and committed != cell.get("outputs"):
-            if alike_outputs(committed, cell.outputs):
-                cell.outputs = committed
+    before = {cell.source: cell.outputs for cell in old.cells if "outputs" in cell}
+    cells = [cell for cell in new.cells if "outputs" in cell]
+    alike = [alike_outputs(before.get(cell.source), cell.outputs) for cell in cells]
+    for cell, same in zip(cells, alike, strict=True):
+        varies = any("varies" in about for about, _ in pictures(cell.outputs))
+        if same and (all(alike) or not varies):
+            cell.outputs = before[cell.source]
     return nbformat.writes(new)
 
 
