@@ -40,18 +40,17 @@ def test_the_page_counts_what_ships():
     deep = {name: learn_in_time("depth", name) for name in CHANGES["depth"]}
     assert deep["post-norm"] <= 3 < 9 <= deep["post-norm, warm-up"]
     assert deep["pre-norm"] == deep["no norm"] == 10
-    assert deep["post-norm"] < deep["post-norm, third rate"] < deep["post-norm, warm-up"]
+    sizes = {name: learn_in_time("sizes", name) for name in CHANGES["sizes"]}
+    assert sizes["no factor, ratio mended"] == 10
+    assert sizes["no factor"] <= 5 >= sizes["whole, a sixth as long"]
 
 
 @pytest.mark.parametrize(
-    ("slow", "fast"),
-    [
-        ("post-norm", "post-norm, third rate"),
-        ("post-norm, third rate", "post-norm, warm-up"),
-    ],
+    ("part", "slow", "fast"),
+    [("depth", "post-norm", "post-norm, warm-up"), ("parts", WHOLE, "no norm")],
 )
-def test_what_the_page_calls_earlier_is_more_than_chance(slow, fast):
-    runs = torch.tensor([CURVES["depth"][name] for name in (slow, fast)]).mean(dim=2)
+def test_what_the_page_calls_earlier_is_more_than_chance(part, slow, fast):
+    runs = torch.tensor([CURVES[part][name] for name in (slow, fast)]).mean(dim=2)
     d = runs[1] - runs[0]  # (seeds,)
     assert d.mean() > 2.262 * d.std() / len(d) ** 0.5
 

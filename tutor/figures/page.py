@@ -34,7 +34,7 @@ VARIES = {
     "model": "Drawn from a trained model, whose numbers another machine rounds differently.",
     "training": "Drawn from a training run, which comes out a little different on another machine.",
     "chance": "Drawn from random choices, a few of which may turn out differently elsewhere.",
-    "rounding": "Drawn from numbers so small that their last digits differ between machines.",
+    "rounding": "Drawn from numbers whose last digits differ between machines.",
     "time": "Drawn from measured time, which differs from run to run.",
 }
 THEMES = (

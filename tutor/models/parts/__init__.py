@@ -11,7 +11,6 @@ FOLDER = Path(__file__).parent
 SEEDS = tuple(range(10))
 EVERY = 40  # steps; a curve has one share of right answers for so many
 UPDATES = {"parts": 800, "sizes": 800, "depth": 600}  # steps of a training
-WORDS, PLACES = (1, 6, 36), (2 / 3, 4, 24)  # lengths of a word and of its place
 WHOLE = "the whole"
 CHANGES = {
     "parts": {
@@ -23,17 +22,14 @@ CHANGES = {
         "no feed-forward": dict(without="feed-forward"),
         "pre-norm": dict(norm_first=True),
     },
-    "sizes": {
-        f"{word:g}, {place:.2g}": dict(word=word, place=place)
-        for word in WORDS
-        for place in PLACES
-        if (word, place) != (6, 4)  # that is the whole one
-    }
-    | {"3.43, 2.29": dict(word=3.43, place=2.29)},  # 3 to 2, and the sum as long as of 1 and 4
+    "sizes": {  # lengths of a word and of its place, in the whole 6 and 4
+        "no factor": dict(word=1),
+        "no factor, ratio mended": dict(word=3.43, place=2.29),  # the sum as long as of 1 and 4
+        "whole, a sixth as long": dict(word=1, place=2 / 3),
+    },
     "depth": {
         "post-norm": dict(layers=6),
         "post-norm, warm-up": dict(layers=6, warm_up=200),
-        "post-norm, third rate": dict(layers=6, rate=1e-3),
         "pre-norm": dict(layers=6, norm_first=True),
         "no norm": dict(layers=6, without="norm"),
     },
