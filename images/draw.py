@@ -663,7 +663,7 @@ def architecture(p):
     p.text(right + 110, 32, "next token   (N, T, vocabulary)")
     p.arrow((right + width, 635), (866, 635), (866, 95), (right + width + 2, 95))
     p.text(860, 86, "same table", size=13, anchor="end", italic=True)
-    p.text(left + 110, 170, "encoder", size=20, bold=True)
+    p.text(left - 27, 256, "encoder", size=20, bold=True, anchor="start")
     p.text(right + 125, 134, "decoder", size=20, bold=True, anchor="start")
     p.text(24, 32, "a line around a box: residual connection", size=13, anchor="start", italic=True)
 
