@@ -154,8 +154,9 @@ def course_map(p):
     training, 09 decoding, 10 is it better. Looking inside: 11 reading attention, 12 heads off, 13 a
     decision, 14 nn.Transformer, 15 museum of bugs. Out into the world: 16 what it costs, 17
     shipping, 18 a language model, 19 learning from context, 20 since 2017, 21 longer and
-    smaller, 22 rewarded.
+    smaller, 22 rewarded. The core is yellow: 01 to 04, 06 and 08.
     """
+    core = {"01", "02", "03", "04", "06", "08"}
     groups = [
         ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
         ("The model", ["04 Encoder", "05 Parts taken away", "06 Decoder"]),
@@ -173,7 +174,7 @@ def course_map(p):
         p.text(x + width / 2, 40, name, size=16, bold=True)
         for k, chapter in enumerate(chapters):
             y = 70 + k * 70
-            p.box(x, y, width, height, chapter, BLUE, size=13)
+            p.box(x, y, width, height, chapter, YELLOW if chapter[:2] in core else BLUE, size=13)
             if k:
                 p.arrow((x + width / 2, y - 26), (x + width / 2, y - 2))
         if i + 1 < len(groups):  # from the last of a column to the first of the next
