@@ -1716,7 +1716,8 @@ def head_off(p):
         p.box(592, 62 + 70 * m, 286, 52, f"head {m} @ its rows of W_O", fills[m])
         if m:
             p.text(573, 88 + 70 * m, "+", size=20)
-    p.cross_out(592, 132, 286, 52)
+    for x in (598, 836):  # on both sides of the words, so that they can be read
+        p.cross_out(x, 140, 36, 36)
     p.text(735, 282, "(T, d_model)", size=13)
 
 
