@@ -123,8 +123,8 @@ def head_rates(columns, lines, caption, alt, named=()):
             ax.plot(places, y, marker, color=COLOURS[k],
                     label=None if x else f"{step} step")  # fmt: skip
             for m, name in dict(named).get((column, step), {}).items():
-                place, side = [((8, -12), "right"), ((7, -4), "left")][k]  # names do not touch
-                ax.annotate(name, (places[m], y[m]), place, textcoords="offset points", ha=side,
+                place = [(12, 3), (7, -1)][k]  # names do not touch
+                ax.annotate(name, (places[m], y[m]), place, textcoords="offset points",
                             va="center", fontsize=9)  # fmt: skip
     right, below = len(columns) - 0.5, -1.0
     for name, y in sorted(lines.items(), key=lambda line: line[1]):
