@@ -1162,12 +1162,12 @@ def read_and_write(p):
 @picture(900, 330, "Change one thing: what may move?")
 def may_move(p):
     """Three panels, each with what goes in on the left and what comes out on the right. Padding:
-    the last input, PAD, is changed, and all results of words stay. A decoder: the last input,
-    horse, is changed; only the last result moves. A batch: the second sentence is changed; the
-    results of the first stay, those of the second move.
+    the last input, PAD, is changed; all results of words stay, and its own does not matter. A
+    decoder: the last input, horses, is changed; only the last result moves. A batch: the second
+    sentence is changed; the results of the first stay, those of the second move.
     """
     panels = [
-        ("padding", ["a", "man", "rides", "[PAD]"], {3}, {3}),
+        ("padding", ["a", "man", "rides", "[PAD]"], {3}, set()),
         ("a decoder", ["a", "man", "rides", "horses"], {3}, {3}),
         ("a batch", ["a man", "a horse"], {1}, {1}),
     ]
@@ -1178,11 +1178,12 @@ def may_move(p):
             y = 66 + t * (tall + 12)
             p.box(x, y, 92, tall, word + (" *" if t in changed else ""), BLUE)
             p.arrow((x + 92, y + tall / 2), (x + 150, y + tall / 2))
-            say = "moves" if t in moved else "stays"
-            if title == "padding" and t == 3:
-                say = "no matter"
-            p.box(x + 150, y, 108, tall, say, YELLOW if t in moved else GREY, dashed=t in moved)
-    p.text(450, 308, "* changed  ·  grey: must not move  ·  yellow, dashed: may move", size=14)
+            say, ground = ("moves", YELLOW) if t in moved else ("stays", GREY)
+            if word == "[PAD]":
+                say, ground = "no matter", WHITE
+            p.box(x + 150, y, 108, tall, say, ground)
+    p.text(450, 308, "* changed  ·  grey: must not move  ·  yellow: must move  ·  white: no matter",
+           size=14)  # fmt: skip
 
 
 @picture(900, 300, "Cross-attention: the target asks, the source is asked")
@@ -1497,7 +1498,7 @@ def nn_box(p):
     """A dashed frame, nn.Transformer, holds two boxes: an encoder of layers and a norm, and a
     decoder of layers and a norm; the memory goes from the first to the second. Outside the frame
     stand, on each side, ids, the embedding and the positions, and after the decoder the logits and
-    the loop with its cache; and below, the masks: all of these are yours.
+    the loop; and below, the masks: all of these are yours.
     """
     p.box(260, 50, 380, 200, dashed=True, fill=WHITE)
     p.text(450, 30, "nn.Transformer", bold=True)
@@ -1513,7 +1514,7 @@ def nn_box(p):
     p.arrow((610, 103), (668, 103))
     p.box(670, 79, 90, 48, "logits", YELLOW, size=13)
     p.arrow((760, 103), (782, 103))
-    p.box(784, 79, 96, 48, "loop, cache", YELLOW, size=13)
+    p.box(784, 79, 96, 48, "loop", YELLOW, size=13)
     p.box(290, 275, 320, 36, "masks: future, padding", YELLOW, size=13)
     p.arrow((450, 275), (450, 252))
     p.text(775, 191, "yellow: left to you", size=13, italic=True)
