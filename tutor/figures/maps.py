@@ -138,9 +138,12 @@ def what_moves(panels, names, caption):
 
 def position_tables(tables, caption, alt):
     """Tables of positions side by side: a dict from title to P (max_len, d_model)."""
-    figure, axes = row_of_axes(len(tables), 2.3 * len(tables), 3.8, sharey=True)
-    for ax, (name, P) in zip(axes, tables.items(), strict=True):
-        ax.imshow(P, aspect="auto", cmap="cividis", vmin=-1, vmax=1)
-        ax.set(title=name, xlabel="place" if P.shape[0] == P.shape[1] else "column")
+    square = [P.shape[0] == P.shape[1] for P in tables.values()]  # as high as it is wide
+    widths = [3.4 if is_square else 2.1 for is_square in square]
+    options = {"sharey": True, "width_ratios": widths}
+    figure, axes = row_of_axes(len(tables), sum(widths) + 0.2 * len(tables), 3.8, **options)
+    for ax, (name, P), is_square in zip(axes, tables.items(), square, strict=True):
+        ax.imshow(P, aspect="equal" if is_square else "auto", cmap="cividis", vmin=-1, vmax=1)
+        ax.set(title=name, xlabel="place" if is_square else "column")
     axes[0].set_ylabel("place")
     show(figure, caption, alt)
