@@ -401,13 +401,13 @@ def many_heads(p):
 
 @picture(900, 330, "Two rounds of attention answer a question about a caption")
 def two_rounds(p):
-    """The caption white horse and black bicycle, and the question horse. After round one each noun
-    of the caption also holds the colour before it. In round two the question finds its twin, the
+    """The caption white horse and black bicycle, and the question horse. After layer 0 each noun
+    of the caption also holds the colour before it. In layer 1 the question finds its twin, the
     other horse, and takes the colour white from it.
     """
     words = ["white", "horse", "and", "black", "bicycle", "horse"]
     places = [140 + k * 122 + (30 if k == 5 else 0) for k in range(6)]
-    for row, name in enumerate(("what goes in", "after round 1", "after round 2")):
+    for row, name in enumerate(("what goes in", "after layer 0", "after layer 1")):
         y = 30 + row * 105
         p.text(20, y + 26, name, size=14, anchor="start", italic=True)
         for k, word in enumerate(words):
@@ -418,12 +418,12 @@ def two_rounds(p):
             p.box(places[k], y, 100, 52, text, YELLOW if more else BLUE if k < 5 else GREY)
             if row:
                 p.arrow((places[k] + 50, y - 53), (places[k] + 50, y - 2))
-    for k in (0, 3):  # round 1: from the colour to the noun behind it
+    for k in (0, 3):  # layer 0: from the colour to the noun behind it
         p.arrow((places[k] + 60, 83), (places[k + 1] + 30, 133))
-    p.arrow((places[1] + 70, 188), (places[5] + 20, 238))  # round 2: from the twin
+    p.arrow((places[1] + 70, 188), (places[5] + 20, 238))  # layer 1: from the twin
     p.text(places[1] + 60, 108, "the word before", size=12, anchor="start", italic=True)
     p.text(places[5] + 50, 308, "question", size=12, italic=True)
-    p.text(564, 205, "the twin", size=12, anchor="start", italic=True)
+    p.text(584, 205, "the twin", size=12, anchor="start", italic=True)
 
 
 @picture(900, 450, "Positions as clock hands, for d_model = 8")

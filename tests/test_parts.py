@@ -39,15 +39,20 @@ def test_the_page_counts_what_ships():
     assert lucky == [3, 9]
     deep = {name: learn_in_time("depth", name) for name in CHANGES["depth"]}
     assert deep["post-norm"] <= 3 < 9 <= deep["post-norm, warm-up"]
+    assert deep["post-norm"] < deep["post-norm, third rate"] < deep["post-norm, warm-up"]
     assert deep["pre-norm"] == deep["no norm"] == 10
     sizes = {name: learn_in_time("sizes", name) for name in CHANGES["sizes"]}
-    assert sizes["no factor, ratio mended"] == 10
+    assert sizes["ratio mended, factor 3.43"] == sizes["ratio mended, factor 1"] == 10
     assert sizes["no factor"] <= 5 >= sizes["whole, a sixth as long"]
 
 
 @pytest.mark.parametrize(
     ("part", "slow", "fast"),
-    [("depth", "post-norm", "post-norm, warm-up"), ("parts", WHOLE, "no norm")],
+    [
+        ("depth", "post-norm", "post-norm, third rate"),
+        ("depth", "post-norm, third rate", "post-norm, warm-up"),
+        ("parts", WHOLE, "no norm"),
+    ],
 )
 def test_what_the_page_calls_earlier_is_more_than_chance(part, slow, fast):
     runs = torch.tensor([CURVES[part][name] for name in (slow, fast)]).mean(dim=2)
