@@ -587,8 +587,8 @@ def text_to_batch(p):
             elif c >= length:
                 p.cross(x + 20, y + 9, 14)
     p.text(130, 272, "other sentences", anchor="end", size=13, italic=True)
-    p.text(left, 320, "one row a sentence, ended with EOS (3); a cross is padding", size=13,
-           anchor="start", italic=True)  # fmt: skip
+    p.text(left, 320, "ids of this page's tokenizer; one row a sentence, ended with EOS (3); "
+           "a cross is padding", size=13, anchor="start", italic=True)  # fmt: skip
 
 
 @picture(900, 375, "How the letters of training grow together")
@@ -624,7 +624,7 @@ def architecture(p):
     """
     left, right, width, low = 100, 545, 220, 450
     p.text(left + 110, 698, "source ids   (N, S)")
-    p.text(right + 110, 698, "target ids so far   (N, T)")
+    p.text(right + 110, 698, "target ids, each row sees those so far   (N, T)")
     for x in (left, right):
         p.arrow((x + 110, 684), (x + 110, 660))
         p.box(x, 612, width, 46, "embedding · √d_model", YELLOW)
@@ -659,7 +659,7 @@ def architecture(p):
     p.arrow((left + 110, 287), (left + 110, 238), (432, 238), (432, 352), (right - 2, 352))
     p.text(left + 122, 222, "memory   (N, S, d_model)", size=14, anchor="start")
     p.arrow((right + 110, 167), (right + 110, 120))
-    p.box(right, 72, width, 46, "logits: · embeddingᵀ", YELLOW)
+    p.box(right, 72, width, 46, "logits = Y · embeddingᵀ", YELLOW)
     p.arrow((right + 110, 72), (right + 110, 48))
     p.text(right + 110, 32, "next token   (N, T, vocabulary)")
     p.arrow((right + width, 635), (866, 635), (866, 95), (right + width + 2, 95))
@@ -1205,8 +1205,8 @@ def cross_attention(p):
     p.text(198, 264, "W_V", size=13)
     p.arrow((380, 80), (478, 108))
     p.arrow((380, 190), (478, 150))
-    p.box(480, 85, 180, 90, "A   (T, S)\na row a target token,\na column a source token", YELLOW,
-          size=13)  # fmt: skip
+    p.box(480, 85, 180, 90, "A = softmax(Q Kᵀ / √d_k)\n(T, S): a row a target token,\n"
+          "a column a source token", YELLOW, size=13)  # fmt: skip
     p.arrow((660, 130), (738, 130))
     p.arrow((380, 260), (690, 260), (738, 155))
     p.box(740, 95, 140, 70, "Y = A V\n(T, d_v)", BLUE, size=14)
