@@ -205,9 +205,8 @@ def mean_and_choice(p):
 
 @picture(900, 304, "Single-head attention")
 def attention(p):
-    """The input X goes through three matrices and becomes queries Q, keys K and values V. Q times K
-    transposed gives the scores; divided by the square root of d_k they are E; the softmax of each
-    row gives the weights A; A times V is the result Y.
+    """The input X goes through three matrices and becomes queries Q, keys K and values V. Q and K
+    give the scores E; the softmax of each row gives the weights A; A times V is the result Y.
     """
     p.box(14, 130, 92, 60, "X\n(T, d_model)", GREY, size=13)
     for y, name, shape in ((30, "Q", "(T, d_k)"), (130, "K", "(T, d_k)"), (230, "V", "(T, d_v)")):
@@ -215,12 +214,12 @@ def attention(p):
         p.box(152, y, 76, 60, f"W_{name}", YELLOW)
         p.arrow((228, y + 30), (264, y + 30))
         p.box(266, y, 84, 60, f"{name}\n{shape}", BLUE, size=14)
-    p.box(394, 70, 136, 70, "E = Q Kᵀ / √d_k\n(T, T)", BLUE, size=14)
+    p.box(394, 70, 136, 70, "scores E\n(T, T)", BLUE, size=14)
     p.arrow((350, 60), (392, 95))
     p.arrow((350, 160), (392, 118))
     p.box(565, 70, 110, 70, "softmax\nof each row", YELLOW, size=14)
     p.arrow((530, 105), (563, 105))
-    p.box(710, 70, 74, 70, "A\n(T, T)", BLUE)
+    p.box(710, 70, 74, 70, "weights A\n(T, T)", BLUE, size=13)
     p.arrow((675, 105), (708, 105))
     p.box(780, 225, 104, 70, "Y = A V\n(T, d_v)", BLUE)
     p.arrow((784, 105), (832, 105), (832, 223))
@@ -298,29 +297,6 @@ def two_heads(p):
     p.text(675, 303, "horse follows man gives horse | man", size=13, italic=True)
 
 
-@picture(900, 250, "One product for all heads")
-def packing(p):
-    """X, of shape (T, d_model), times W_Q, of shape (d_model, h d_k), whose first columns belong to
-    head 0 and the next to head 1, gives a matrix of shape (T, h d_k) whose first columns are the
-    queries of head 0 and the next those of head 1.
-    """
-
-    def colour(row, column):
-        return BLUE if column < 4 else YELLOW
-
-    p.text(110, 40, "X   (T, d_model)", bold=True)
-    p.grid(40, 70, 3, 5, 28, lambda r, c: GREY)
-    p.text(225, 112, "@", size=20)
-    p.text(385, 40, "W_Q   (d_model, h · d_k)", bold=True)
-    p.grid(273, 70, 5, 8, 28, colour)
-    p.text(540, 112, "=", size=20)
-    p.text(700, 40, "Q of all heads   (T, h · d_k)", bold=True)
-    p.grid(588, 70, 3, 8, 28, colour)
-    for x, y in ((273, 228), (588, 172)):
-        p.text(x + 56, y, "head 0", size=13)
-        p.text(x + 168, y, "head 1", size=13)
-
-
 @picture(900, 470, "Slicing vertically: eight columns become two heads")
 def slicing(p):
     """A matrix of three rows and eight columns, entries 10 times the row plus the column. unflatten
@@ -387,7 +363,7 @@ def many_heads(p):
     cards(515, 85, 130, 66, "A\n(N, h, T, S)")
     p.arrow((469, 68), (513, 106))
     p.arrow((469, 168), (513, 130))
-    p.text(585, 58, "scale, mask, softmax", size=13, italic=True)
+    p.text(585, 58, "Q Kᵀ, scale, mask, softmax", size=13, italic=True)
     cards(515, 215, 130, 66, "Y = A @ V\n(N, h, T, d_v)")
     p.arrow((580, 151), (580, 204))
     p.arrow((469, 268), (513, 255))
