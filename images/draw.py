@@ -1474,7 +1474,8 @@ def nn_box(p):
     """A dashed frame, nn.Transformer, holds two boxes: an encoder of layers and a norm, and a
     decoder of layers and a norm; the memory goes from the first to the second. Outside the frame
     stand, on each side, ids, the embedding and the positions, and after the decoder the logits and
-    the loop; and below, the masks: all of these are yours.
+    the loop, from which the next id goes back to the target ids; and below, the masks: all of these
+    are yours.
     """
     p.box(260, 50, 380, 200, dashed=True, fill=WHITE)
     p.text(450, 30, "nn.Transformer", bold=True)
@@ -1491,6 +1492,8 @@ def nn_box(p):
     p.box(670, 79, 90, 48, "logits", YELLOW, size=13)
     p.arrow((760, 103), (782, 103))
     p.box(784, 79, 96, 48, "loop", YELLOW, size=13)
+    p.arrow((832, 79), (832, 12), (52, 12), (52, 92))
+    p.text(822, 28, "next id", size=13, anchor="end")
     p.box(290, 275, 320, 36, "masks: future, padding", YELLOW, size=13)
     p.arrow((450, 275), (450, 252))
     p.text(775, 191, "yellow: left to you", size=13, italic=True)
