@@ -1139,12 +1139,13 @@ def read_and_write(p):
 def may_move(p):
     """Three panels, each with what goes in on the left and what comes out on the right. Padding:
     the last input, PAD, is changed; all results of words stay, and its own does not matter. A
-    decoder: the last input, horses, is changed; only the last result moves. A batch: the second
-    sentence is changed; the results of the first stay, those of the second move.
+    decoder: the second input, man, is changed; the first result stays, and its own and the later
+    ones move. A batch: the second sentence is changed; the result of the first stays, that of the
+    second moves.
     """
     panels = [
         ("padding", ["a", "man", "rides", "[PAD]"], {3}, set()),
-        ("a decoder", ["a", "man", "rides", "horses"], {3}, {3}),
+        ("a decoder", ["a", "man", "rides", "horses"], {1}, {1, 2, 3}),
         ("a batch", ["a man", "a horse"], {1}, {1}),
     ]
     for i, (title, words, changed, moved) in enumerate(panels):
