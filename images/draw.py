@@ -1268,9 +1268,9 @@ def prompt(p):
 @picture(900, 336, "A previous-token head and an induction head")
 def induction(p):
     """Three rows of the tokens m, 13, c, 4, m. From the lowest to the middle row each token looks
-    one place back: layer 0, the previous-token head. The place of 13 now notes that m stood before
-    it. From the middle to the upper row the last m looks at the place that has noted m, and copies
-    13: layer 1, the induction head.
+    one place back: layer 0, the previous-token head. A vertical arrow, the residual, keeps the
+    token itself. The place of 13 now notes that m stood before it. From the middle to the upper row
+    the last m looks at the place that has noted m, and copies 13: layer 1, the induction head.
     """
     tokens = ("m", "13", "c", "4", "m")
     at = [240 + 132 * t for t in range(5)]
@@ -1278,8 +1278,10 @@ def induction(p):
         p.box(x, 270, 100, 44, token, GREY)
         before = f"before me: {tokens[t - 1]}" if t else "before me: –"
         p.box(x, 140, 100, 54, f"{token}\n{before}", YELLOW if t == 1 else BLUE, size=13)
+        p.arrow((x + 50, 270), (x + 50, 196))
         if t:
-            p.arrow((at[t - 1] + 50, 270), (x + 50, 196))
+            p.arrow((at[t - 1] + 78, 270), (x + 16, 196))
+    p.text(at[0] + 42, 233, "residual", size=13, anchor="end", italic=True)
     p.box(at[4], 20, 100, 44, "13", YELLOW)
     p.arrow((at[1] + 50, 140), (at[1] + 50, 42), (at[4] - 2, 42))
     words = "who has my token, m, before it? copy it"
