@@ -813,7 +813,7 @@ def toy_tree(p, nodes, state, thick, columns):
 COMPARE_PARTS = {
     "whole": "all of it",
     "bleu": "the counts of each caption, and BLEU",
-    "draws": "captions drawn again, and an interval",
+    "draws": "captions drawn again, and an interval, here of one BLEU",
     "pairs": "the same draws for both systems, and the gain",
 }
 
@@ -843,12 +843,17 @@ def compare(p, part):
     p.box(678, 83, 80, 50, "gain", fills["pairs"], size=14)
     p.arrow((758, 108), (782, 108))
     p.box(784, 83, 104, 50, "", either)
+    if part == "draws":  # one system's interval comes first, and holds no 0
+        p.text(836, 72, "here of BLEU A", size=13, italic=True)
+    else:
+        p.parts.append(
+            f'<path d="M800 90 v36" stroke="{LINE}" stroke-width="1.8" stroke-dasharray="3 3"/>'
+        )
+        p.text(800, 144, "0", size=13)
     p.parts.append(
-        f'<path d="M800 90 v36" stroke="{LINE}" stroke-width="1.8" stroke-dasharray="3 3"/>'
         f'<path d="M822 108 h50" stroke="{LINE}" stroke-width="4"/>'
         f'<circle cx="846" cy="108" r="6" fill="{LINE}"/>'
     )
-    p.text(800, 144, "0", size=13)
     p.text(846, 144, "interval", size=13)
 
 

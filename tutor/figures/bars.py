@@ -82,7 +82,7 @@ def kept_tokens(rows, caption, alt, varies=None):
 
 
 def intervals(
-    found, caption, alt, label="BLEU above greedy decoding", number="{:+.1f}", *, limits=None,
+    found, caption, alt, label="BLEU above greedy search", number="{:+.1f}", *, limits=None,
     varies=None,
 ):  # fmt: skip
     """Dots with intervals; found: a dict from name to (value, low, high).

@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 import torch
-from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, MultipleLocator, NullFormatter, NullLocator
 
 from tutor.figures.page import COLOURS, STYLES, despine, row_of_axes, show
 
@@ -55,6 +55,8 @@ def score_clouds(panels, labels, caption, alt, varies="chance"):
         ax.plot(ends, ends, color="black", linewidth=1, linestyle="--")
         ax.scatter(first, second, s=6, color=COLOURS[0], linewidths=0)
         ax.set(title=title, xlabel=labels[0], xlim=ends, ylim=ends, aspect="equal")
+        ax.xaxis.set_major_locator(MultipleLocator(5))
+        ax.yaxis.set_major_locator(MultipleLocator(5))
         despine(ax=ax)
     axes[0].set_ylabel(labels[1])
     show(figure, caption, alt, varies)
