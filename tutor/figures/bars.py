@@ -112,7 +112,7 @@ def head_rates(columns, lines, caption, alt, named=()):
     """Chapter 11: alignment error rates, each head a mark, and baselines as lines, named outside.
 
     columns: a dict from name to {step: rates}, of any shape; lines: a dict from name to rate.
-    named: marks to name, a dict from (column, step) to {index of the head: name}.
+    named: each step's best on validation, ringed: {(column, step): {index of the head: name}}.
     """
     figure, ax = plt.subplots(figsize=(7.4, 4.2), layout="constrained")
     steps = list(next(iter(columns.values())))
@@ -123,9 +123,13 @@ def head_rates(columns, lines, caption, alt, named=()):
             ax.plot(places, y, marker, color=COLOURS[k],
                     label=None if x else f"{step} step")  # fmt: skip
             for m, name in dict(named).get((column, step), {}).items():
-                place = [(12, 3), (7, -1)][k]  # names do not touch
+                ax.plot(places[m], y[m], "o", markersize=11, markerfacecolor="none",
+                        markeredgecolor="black")  # fmt: skip
+                place = [(12, 3), (8, -1)][k]  # names do not touch
                 ax.annotate(name, (places[m], y[m]), place, textcoords="offset points",
                             va="center", fontsize=9)  # fmt: skip
+    ax.plot([], [], "o", markersize=11, markerfacecolor="none", markeredgecolor="black",
+            label="a step's best on validation")  # fmt: skip
     right, below = len(columns) - 0.5, -1.0
     for name, y in sorted(lines.items(), key=lambda line: line[1]):
         below = max(y, below + 0.06)  # so that names do not overlap
@@ -135,7 +139,7 @@ def head_rates(columns, lines, caption, alt, named=()):
     ax.set(xlim=(-0.5, right), ylim=(0, 1), ylabel="alignment error rate (test)")
     ax.set_xticks(range(len(columns)), columns)
     ax.tick_params(axis="x", length=0)
-    ax.legend(frameon=False, loc="lower left", ncols=2, bbox_to_anchor=(0, 1))
+    ax.legend(frameon=False, loc="lower left", ncols=3, bbox_to_anchor=(0, 1))
     despine(ax=ax)
     show(figure, caption, alt)
 
