@@ -1712,9 +1712,9 @@ def head_off(p):
 @picture(900, 372, "What stands in for a head")
 def stand_ins(p):
     """A decoder layer of three parts, with cross-attention lit. It opens into four heads, whose
-    results are added behind W_O. Head 1 is a dashed hole. Five things can fill it. Silent: zeros,
-    the mean of its results. This sentence, by another map: even weights, another sentence's map.
-    Another sentence: that sentence's result.
+    results are added behind W_O. Head 1 is a dashed hole. Five things can fill it. Telling nothing
+    of any sentence: zeros, the mean of its results. This sentence, by another map: even weights,
+    another sentence's map. Another sentence: that sentence's result.
     """
     p.text(95, 34, "decoder layer", bold=True)
     for y, name, fill in ((70, "feed-forward", BLUE), (156, "cross-attention", YELLOW),
@@ -1731,12 +1731,12 @@ def stand_ins(p):
     p.text(690, 34, "what stands in for head 1", bold=True)
     rows = (
         ("zeros:  Y = 0", BLUE), ("its mean:  Y = the mean of many Y", BLUE),
-        ("even weights:  A = 1 / S", GREY), ("another sentence's map:  its A", GREY),
-        ("another sentence's result:  its Y", WHITE),
+        ("even weights:  A = 1 / S", GREY), ("another's map:  A of another sentence", GREY),
+        ("another's result:  Y of another sentence", YELLOW),
     )  # fmt: skip
     for (words, fill), y in zip(rows, (72, 115, 187, 230, 302), strict=True):
         p.box(545, y, 300, 38, words, fill, size=14)
-    for y, words in ((62, "silent"), (177, "this sentence, by another map"),
+    for y, words in ((62, "tells nothing of any sentence"), (177, "this sentence, by another map"),
                      (292, "another sentence")):  # fmt: skip
         p.text(695, y, words, size=13, italic=True)
     p.line((520, 72), (520, 340), 1.8)
