@@ -560,11 +560,13 @@ def many(python):
 
     numbers = 99 * torch.randn(4, 3, generator=generator)
     scores = torch.randn(12, 12, generator=generator)
+    words = [f"word{i}" for i in range(8)]
     return {
         "forty": attention(40, 40, head=None),
         "wide": attention(16, 47),
         "slicing": python["SlicingView"](numbers, numbers.T.repeat(1, 3)[:, :6], 3),
         "mask": python["MaskView"](scores, mask="causal"),
+        "wide mask": python["MaskView"](scores[:8, :8], words, words),
     }
 
 
@@ -626,6 +628,15 @@ def test_slices_are_told_apart_without_colour(opened, many):
     page.emulate_media(forced_colors="active")
     found = page.locator(".tutor-moving").evaluate_all(heads)
     assert found == [f'"{c // 2}"' for _ in range(4) for c in range(6)]
+
+
+def test_a_mask_too_wide_for_a_phone_scrolls_by_keyboard(opened, axe, many):
+    page = opened(many["wide mask"], width=360)
+    matrices = page.locator(".tutor-matrices")
+    assert axe(page, "html") == []
+    matrices.focus()
+    press(page, "ArrowRight Control+End")
+    assert matrices.evaluate("(node) => node.scrollLeft") > 0
 
 
 def test_a_large_mask_is_small(opened, python, many):
