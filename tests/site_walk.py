@@ -3,6 +3,7 @@
 import functools
 import http.server
 import threading
+import time
 from collections import defaultdict
 from contextlib import contextmanager
 from html.parser import HTMLParser
@@ -208,19 +209,39 @@ def served(site):
         server.shutdown()
 
 
+@contextmanager
+def slow_page(browser):
+    """A page that nothing is kept for, behind a slow line."""
+    context = browser.new_context(service_workers="block")
+    page = context.new_page()
+    line = context.new_cdp_session(page)
+    line.send("Network.enable")
+    line.send("Network.emulateNetworkConditions", SLOW)
+    yield page
+    context.close()
+
+
 def first_text(browser, site):
     """Seconds until the largest chapter shows text over a slow line: the best of three visits."""
     with served(site) as root:
         largest = max((site / "notebooks").glob("*.html"), key=lambda path: path.stat().st_size)
         paints = []
         for _ in range(3):
-            context = browser.new_context(service_workers="block")
-            page = context.new_page()
-            line = context.new_cdp_session(page)
-            line.send("Network.enable")
-            line.send("Network.emulateNetworkConditions", SLOW)
-            page.goto(f"{root}/notebooks/{largest.name}", wait_until="commit")
-            lab.comes(page, FIRST_PAINT)
-            paints.append(page.evaluate(FIRST_PAINT) / 1000)
-            context.close()
+            with slow_page(browser) as page:
+                page.goto(f"{root}/notebooks/{largest.name}", wait_until="commit")
+                lab.comes(page, FIRST_PAINT)
+                paints.append(page.evaluate(FIRST_PAINT) / 1000)
     return min(paints)
+
+
+def first_sentence(browser, site, text, french):
+    """Seconds from a visit of the first page until it has translated `text`, over a slow line."""
+    with served(site) as root, slow_page(browser) as page:
+        start = time.perf_counter()
+        page.goto(f"{root}/index.html", wait_until="commit")
+        asking = page.get_by_label("Your sentence")
+        asking.fill(text)
+        asking.press("Enter")
+        written = page.locator(".journey-written", has_text=french.split()[1])
+        written.wait_for(timeout=120_000)
+        return time.perf_counter() - start

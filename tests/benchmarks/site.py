@@ -24,6 +24,7 @@ from tutor.text.multi30k import load_multi30k
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import lab  # noqa: E402
+import machines  # noqa: E402
 import site_walk  # noqa: E402
 from page_model import PageModel, equal, logits_difference, write_page  # noqa: E402
 
@@ -31,6 +32,7 @@ KINDS = (
     "outside_requests", "axe_violations", "console_errors", "dead_links", "dead_views", "too_wide",
 )  # fmt: skip
 SENTENCE = "A man is riding a white horse on the beach."
+OWN = "Two cats are sleeping."
 STOPWATCH = """async (text) => {
   const began = performance.now();
   await model.translate([text]);
@@ -78,6 +80,8 @@ def measure_site(browser, out):
         yield kind, len(found[kind])
     yield "page_kilobytes", max(kilobytes.values())
     yield "code_cut", site_walk.code_cut(browser, out)
+    labels = [line for line in found["axe_violations"] if "label-content-name-mismatch" in line]
+    yield "label_mismatches", len(labels)
     small = site_walk.small_targets(browser, out)
     print(*small, sep="\n", end="", file=sys.stderr)
     yield "touch_targets_small", len(small)
@@ -85,6 +89,17 @@ def measure_site(browser, out):
         page = browser.new_page()
         yield "search_right", len(site_walk.TAUGHT) - len(site_walk.not_found(page, address))
     yield "first_text_s", site_walk.first_text(browser, out)
+    french = load_pretrained().translate([OWN])[0]
+    yield "first_sentence_s_slow", site_walk.first_sentence(browser, out, OWN, french)
+    yield "first_screen_interactive", passes("test_the_first_screen_is_the_model_itself")
+    yield "update_offline_ok", passes("test_read_once_then_without_network or new_version")
+
+
+def passes(tests):
+    """1 if these tests of the site pass, which take a site of their own; else 0."""
+    ran, failed = machines.run_pytest("-n0", "tests/test_site.py", "-k", tests)
+    print(*failed, sep="\n", end="", file=sys.stderr)
+    return int(ran > 0 and not failed)
 
 
 def opened(browser, folder, model):
