@@ -116,6 +116,7 @@ def head_rates(columns, lines, caption, alt, named=()):
     """
     figure, ax = plt.subplots(figsize=(7.4, 4.2), layout="constrained")
     steps = list(next(iter(columns.values())))
+    ring = dict(marker="o", markersize=11, markerfacecolor="none", color="black", linestyle="")
     for k, (step, marker) in enumerate(zip(steps, "o^", strict=True)):
         for x, (column, rates) in enumerate(columns.items()):
             y = rates[step].flatten()
@@ -123,13 +124,11 @@ def head_rates(columns, lines, caption, alt, named=()):
             ax.plot(places, y, marker, color=COLOURS[k],
                     label=None if x else f"{step} step")  # fmt: skip
             for m, name in dict(named).get((column, step), {}).items():
-                ax.plot(places[m], y[m], "o", markersize=11, markerfacecolor="none",
-                        markeredgecolor="black")  # fmt: skip
+                ax.plot(places[m], y[m], **ring)
                 place = [(12, 3), (8, -1)][k]  # names do not touch
                 ax.annotate(name, (places[m], y[m]), place, textcoords="offset points",
                             va="center", fontsize=9)  # fmt: skip
-    ax.plot([], [], "o", markersize=11, markerfacecolor="none", markeredgecolor="black",
-            label="a step's best on validation")  # fmt: skip
+    ax.plot([], [], label="a step's best on validation", **ring)
     right, below = len(columns) - 0.5, -1.0
     for name, y in sorted(lines.items(), key=lambda line: line[1]):
         below = max(y, below + 0.06)  # so that names do not overlap

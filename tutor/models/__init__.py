@@ -20,6 +20,5 @@ def load_pretrained():
 
 def load_strangeness():
     """{kind of text: its strangeness at each hundredth}; see `course/making/doubted.py`."""
-    return json.loads(PRETRAINED.with_name("strangeness.json").read_text(encoding="utf-8"))[
-        "hundredths"
-    ]
+    text = PRETRAINED.with_name("strangeness.json").read_text(encoding="utf-8")
+    return json.loads(text)["hundredths"]
