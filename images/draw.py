@@ -1164,8 +1164,7 @@ def may_move(p):
             if word == "[PAD]":
                 say, ground = "no matter", WHITE
             p.box(x + 150, y, 108, tall, say, ground)
-    p.text(450, 308, "* changed  ·  grey: must not move  ·  yellow: must move  ·  white: no matter",
-           size=14)  # fmt: skip
+    p.text(450, 308, "* changed  ·  grey: must not move  ·  yellow: must move", size=14)
 
 
 @picture(900, 300, "Cross-attention: the target asks, the source is asked")

@@ -39,7 +39,7 @@ def curves(
     if bottom is not None:
         ax.set_ylim(bottom=bottom)
     if len(lines) > 1:
-        beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if len(lines) > 4 else {}
+        beside = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if len(lines) > 3 else {}
         ax.legend(frameon=False, **beside)
     despine(ax=ax)
     if figure is not None:
