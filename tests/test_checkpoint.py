@@ -150,6 +150,7 @@ DAMAGE = {
     "not safetensors": (write("model.safetensors", b"x" * 99), "damaged or cut short"),
     "empty weights": (write("model.safetensors", b""), "damaged or cut short"),
     "from the future": (edit_config(format_version=2), "format_version 2"),
+    "of transformers": (write("config.json", b'{"model_type": "bart"}'), "huggingface.load"),
     "unknown field": (edit_config(colour="red"), "unknown field 'colour'"),
     "missing field": (without("d_ff"), "lacks the field 'd_ff'"),
     "text for a number": (edit_config(d_model="12"), "d_model must be .* not '12'"),

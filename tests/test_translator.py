@@ -19,6 +19,7 @@ from tutor import (
     translator,
 )
 from tutor.evaluation.scoring import exact_match
+from tutor.language_model import LanguageModel, LanguageModelConfig
 from tutor.record import shares_of_length, value_lengths
 from tutor.text.grammar import generate_pairs
 from tutor.text.tokenizer import BOS, EOS, Tokenizer
@@ -96,6 +97,11 @@ def test_only_a_list_of_texts_is_taken(toy, texts):
 def test_a_tokenizer_of_another_size_is_refused(toy):
     with pytest.raises(ValueError, match="260 rows, but the tokenizer has 262 ids"):
         Translator(toy.model, Tokenizer.train(["a red dog"], 262))
+
+
+def test_a_language_model_is_refused(toy):
+    with pytest.raises(TypeError, match="encoder and a decoder"):
+        Translator(LanguageModel(LanguageModelConfig(260)), toy.tokenizer)
 
 
 def test_saved_and_loaded_it_says_the_same(toy, tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ from tutor.decoding import (
     most_probable,
     write,
 )
+from tutor.language_model import LanguageModel
 from tutor.record import Recording, record_attention, shares_of_length, value_lengths
 from tutor.text.batches import pad
 from tutor.text.normalize import as_sentence, as_typed, mend_slips, normalize
@@ -51,10 +52,15 @@ class Translator:
     words: words that it knows, the most frequent first; what is none of them, but one slip of the
     keys away from one, is read as that word (`tutor.text.normalize.mend_slips`).
     doubted_above: the strangeness above which a translation is doubted; None: none ever is.
-    Raises ValueError if the tokenizer's size is not the model's vocab_size.
+    Raises ValueError if the tokenizer's size is not the model's vocab_size, TypeError for a
+    LanguageModel.
     """
 
     def __init__(self, model, tokenizer, sentences=False, doubted_above=None, words=()):
+        if isinstance(model, LanguageModel):
+            raise TypeError(
+                "A Translator needs an encoder and a decoder: a LanguageModel has none."
+            )
         check_sizes_agree(model.config, tokenizer, "the tokenizer")
         self.model = model
         self.tokenizer = tokenizer

@@ -409,6 +409,11 @@ def read_config(path, kind=TransformerConfig):
     for name in (*MANNER, WEIGHTS_HASH):
         values.pop(name, None)
     version = values.pop("format_version", None)
+    if version is None and "model_type" in values:
+        raise ValueError(
+            f"{path.parent} holds a model for transformers: read a translator of ours with "
+            "tutor.exchange.huggingface.load, and a Llama with tutor.exchange.llama.load."
+        )
     if version != FORMAT_VERSION:
         raise ValueError(
             f"{path} has format_version {brief(repr(version))}, but this version of tutor reads "
