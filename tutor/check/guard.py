@@ -173,8 +173,8 @@ def run_guarded(exercise, answer, arguments, seconds=None, names=()):
         private = ours and (name.startswith("_") or "<" in name)
         what = "the solution of this check" if private else f"`{name}`"
         raise Trouble(
-            f"Your answer calls {what}, which is what you are asked to write. "
-            "Write its steps yourself."
+            f"Your answer calls {what}, itself or within another function, and that is what you "
+            "are asked to write. Write its steps yourself."
         )
     for name, argument, copied in zip(names, arguments, given, strict=False):
         if changed(argument, copied):
