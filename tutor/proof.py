@@ -71,6 +71,23 @@ def agree(ours, theirs, *inputs, module=None):
     print(f"Equal: {what}{said}.")
 
 
+def kept_bytes(function, *inputs):
+    """How many bytes a forward pass keeps for its backward pass.
+
+    Autograd calls the hook with every tensor that it puts away. Tensors that share their memory
+    count once.
+    """
+    found = {}
+
+    def put_away(X):
+        found[X.untyped_storage().data_ptr()] = X  # where its numbers begin in the memory
+        return X
+
+    with torch.autograd.graph.saved_tensors_hooks(put_away, lambda X: X):
+        function(*inputs)
+    return sum(X.untyped_storage().nbytes() for X in found.values())
+
+
 class _Call(nn.Module):
     """A function of (module, *inputs) as a module, so that PyTorch can exchange parameters."""
 
