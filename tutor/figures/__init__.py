@@ -8,7 +8,6 @@ from tutor.figures.bars import (
     kept_tokens,
     paired_bars,
     rows_as_points,
-    rungs,
     word_scores,
 )
 from tutor.figures.curves import (

@@ -96,7 +96,8 @@ def intervals(
         ax.plot([low, high], [i, i], color=COLOURS[0], linewidth=3)
         ax.plot(value, i, "o", color=COLOURS[0], markersize=8)
         left = high < 0 and limits is None  # so that the line at 0 crosses no number
-        ax.annotate(number.format(value), (low if left else high, i), (-6 if left else 6, 0),
+        written = number.format(value).replace("-", "−")  # a minus, as on the axis
+        ax.annotate(written, (low if left else high, i), (-6 if left else 6, 0),
                     textcoords="offset points", ha="right" if left else "left", va="center",
                     fontsize=9)  # fmt: skip
     if limits is None:
@@ -191,30 +192,3 @@ def head_costs(costs, marked, caption):
     named = ", ".join(f"{name} {costs[head]:.0f}" for name, head in marked.items())
     show(figure, caption, f"Bars for {len(costs)} heads, sentences lost of 100. Highest: {said}. "
          f"Hatched: {named}.")  # fmt: skip
-
-
-def rungs(found, label, limits, caption, alt):
-    """Chapter 20: dots with intervals, one row a name, one colour and marker a setting.
-
-    found: a dict from a setting to {name: (value, low, high)}; all have the same names. limits: of
-    the x axis; a value beyond it is written at its end, in a frame of the setting's colour.
-    """
-    names = list(next(iter(found.values())))
-    figure, ax = plt.subplots(figsize=(8.2, 0.5 * len(names) + 1.1), layout="constrained")
-    ax.axvline(0, color=COLOURS[4], linewidth=1, zorder=0)
-    for i, (setting, rows) in enumerate(found.items()):
-        places = [row + 0.16 * (2 * i - 1) for row in range(len(names))]
-        for place, (value, low, high) in zip(places, rows.values(), strict=True):
-            if value > limits[1]:
-                frame = dict(boxstyle="square", facecolor="none", edgecolor=COLOURS[i], linewidth=2)
-                said = f"{value:.1f}, from {low:.1f} to {high:.1f} →"
-                ax.text(limits[1], place, said, ha="right", va="center", bbox=frame)
-            else:
-                ax.plot([low, high], [place, place], color=COLOURS[i], linewidth=3)
-        values = [value for value, _, _ in rows.values()]
-        ax.plot(values, places, "os"[i], color=COLOURS[i], markersize=7, label=setting)
-    ax.set(yticks=range(len(names)), yticklabels=names, xlabel=label, xlim=limits)
-    ax.invert_yaxis()
-    figure.legend(ncols=len(found), loc="outside lower center", frameon=False)
-    despine(ax=ax)
-    show(figure, caption, alt)

@@ -33,6 +33,20 @@ def load(name):
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def error_of(make, target, seed):
+    """The squared error at `target`, of two random numbers, of the layer make() after training."""
+    torch.manual_seed(seed)
+    layer = make()
+    optimizer = torch.optim.Adam(layer.parameters(), lr=0.02)
+    for _ in range(200):
+        X = 2 * torch.rand(256, 2) - 1  # (examples, 2), between -1 and 1
+        loss = (layer(X)[:, 0] - target(X[:, 0], X[:, 1])).square().mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return loss.item()
+
+
 def parameters(m):
     """A published model's matrices, and those that a token meets: two numbers of parameters.
 
