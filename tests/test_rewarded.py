@@ -396,3 +396,17 @@ def test_the_judge_is_the_grammars_and_knows_what_ends():
     assert rewarded.decode(rewarded.encode("The doors are not very old.")) == (
         "The doors are not very old."
     )
+
+
+def test_the_cheap_judge_knows_neighbours_alone():
+    texts = "The door is white.", "The airport is beautiful.", "The door white."
+    rows = [rewarded.encode(text) for text in texts]
+    assert rewarded.cheap_judge([*rows, []]) == [1.0, 1.0, 0.0, 0.0]
+    assert rewarded.judge(rows) == [1.0, 0.0, 0.0]
+
+
+def test_the_table_has_a_row_an_arm():
+    head, *rows = rewarded.table(["before", "GRPO"]).splitlines()
+    assert "right of 100" in head and [row.split()[0] for row in rows] == ["before", "GRPO"]
+    right = rewarded.mean_and_interval(rewarded.load()["runs"]["GRPO"]["right"])[0]
+    assert f"{100 * right:.0f} ±" in rows[1]

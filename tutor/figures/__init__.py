@@ -15,6 +15,7 @@ from tutor.figures.curves import (
     curves,
     learning_curves,
     loss_panels,
+    prices,
     score_clouds,
 )
 from tutor.figures.maps import heat_map, heat_maps, in_words, marks, position_tables, what_moves

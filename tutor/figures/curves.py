@@ -46,6 +46,30 @@ def curves(
         show(figure, caption, alt, varies)
 
 
+def prices(before, paid, least, caption, alt, varies=None):
+    """Chapter 22: shares of right texts over divergences, a dot a training, beside the least.
+
+    before: the share before. paid: a dict from name to (divergence, share). least(before, after):
+    the smallest divergence, which best-of-n pays; squares mark it for n = 2, 4 and 8.
+    """
+    figure, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
+    shares = [before + k * (0.99 - before) / 40 for k in range(41)]
+    curves({"the least possible": ([least(before, share) for share in shares], shares)},
+           "divergence from the reference, nats", "share right", "", "", ax=ax)  # fmt: skip
+    points = {name: (*at, "o") for name, at in paid.items()}
+    for n in (2, 4, 8):
+        after = 1 - (1 - before) ** n
+        points[f"best of {n}"] = least(before, after), after, "s"
+    place = 0.36
+    for name, (x, y, marker) in sorted(points.items(), key=lambda point: point[1][1]):
+        place = max(place + 0.06, y - 0.1)  # so that no two names overlap
+        ax.plot(x, y, marker, color="black")
+        ax.annotate(name, (x, y), (3.4, place), fontsize=9, va="center",
+                    arrowprops=dict(arrowstyle="-", linewidth=0.5))  # fmt: skip
+    ax.set(ylim=(0.3, 1.07), xlim=(-0.2, 8))
+    show(figure, caption, alt, varies)
+
+
 def score_clouds(panels, labels, caption, alt, varies="chance"):
     """Chapter 10: scores of two systems, a dot a draw; a dict from title to two tensors (draws)."""
     figure, axes = row_of_axes(len(panels), 8.2, 4.2, sharex=True, sharey=True)
