@@ -13,9 +13,11 @@ from tutor import record_attention
 from tutor.evaluation.ablation import (
     all_heads,
     attention_of,
+    instead,
     patched,
     places_of,
     record_vectors,
+    same_length,
     without_heads,
 )
 from tutor.evaluation.scoring import exact_match
@@ -130,6 +132,34 @@ def test_a_head_that_never_ran_is_no_finding(head):
         with without_heads(MODEL, [head]):
             MODEL.embed(SOURCE)
     assert hooks(MODEL) == 0
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_zeros_that_stand_in_for_a_head_switch_it_off(head):
+    whole = MODEL(SOURCE, TARGET)
+    with without_heads(MODEL, [head]):
+        expected = MODEL(SOURCE, TARGET)
+    with instead(MODEL, head, lambda A, V, Y: torch.zeros_like(Y)):
+        assert torch.allclose(MODEL(SOURCE, TARGET), expected)
+    with instead(MODEL, head, lambda A, V, Y: A @ V):
+        assert torch.allclose(MODEL(SOURCE, TARGET), whole)
+    with pytest.raises(ZeroDivisionError), instead(MODEL, head, lambda A, V, Y: 1 / 0):
+        MODEL(SOURCE, TARGET)
+    assert torch.equal(MODEL(SOURCE, TARGET), whole)
+
+
+def test_a_stand_in_that_was_never_asked_is_no_finding():
+    with pytest.raises(RuntimeError, match="Nothing was exchanged at"):
+        with instead(MODEL, ("cross", 1, 2), lambda A, V, Y: Y):
+            MODEL.embed(SOURCE)
+
+
+def test_batches_of_one_length_hold_no_padding():
+    tokenizer, pairs = load_small(0).tokenizer, generate_pairs("val", 100)
+    batches = same_length(tokenizer, pairs, least=1)
+    assert sum(len(batch.source) for batch in batches) == 100
+    assert all((side != 0).all() for batch in batches for side in batch)
+    assert all(len(batch.source) >= 5 for batch in same_length(tokenizer, pairs, least=5))
 
 
 # ---- vectors of one run in another

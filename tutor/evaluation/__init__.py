@@ -3,8 +3,10 @@
 from tutor.evaluation.ablation import (
     all_heads,
     attention_of,
+    instead,
     patched,
     record_vectors,
+    same_length,
     without_heads,
 )
 from tutor.evaluation.alignment import (
@@ -50,10 +52,12 @@ __all__ = [
     "error_rates",
     "exact_match",
     "gains",
+    "instead",
     "measure",
     "moses_bleu",
     "patched",
     "record_vectors",
+    "same_length",
     "same_sort",
     "without_heads",
     "word_maps",

@@ -1,8 +1,11 @@
 """Switching heads off, and putting one run's vectors into another (chapters 12 and 13)."""
 
+from collections import defaultdict
 from contextlib import ExitStack, contextmanager
 
+from tutor.attention import compute_attention_matrix
 from tutor.record import uncompiled
+from tutor.text.batches import make_batch
 
 ATTENTION_KINDS = ("encoder", "decoder", "cross")  # as in `tutor.record.record_attention`
 
@@ -56,6 +59,48 @@ def without_heads(model, heads):
         stack.enter_context(uncompiled())
         yield
     check_used(heads, used, "switched off")
+
+
+@contextmanager
+def instead(model, head, stand_in):
+    """Inside the `with` block something else stands in for a head, a (kind, layer, head).
+
+    stand_in: a function of the head's weights A (N, T, S), values V (N, S, d_v) and result Y
+    (N, T, d_v), which returns the result that takes the place of Y. What `torch.compile` has
+    compiled runs uncompiled inside the block. Raises RuntimeError if the head was never used in it.
+    """
+    kind, layer, m = head
+    attention, used = attention_of(model, kind, layer), set()
+
+    def attend(Q, K, V, mask=None):
+        used.add(tuple(head))
+        A = attention.weights(compute_attention_matrix(Q, K, mask))  # (N, h, T, S)
+        Y = A @ V  # (N, h, T, d_v)
+        Y[:, m] = stand_in(A[:, m], V[:, m], Y[:, m])
+        return Y
+
+    attention.attend = attend
+    try:
+        with uncompiled():
+            yield
+    finally:  # even after an error
+        del attention.attend  # the class's own comes back
+    check_used([head], used, "exchanged")
+
+
+def same_length(tokenizer, pairs, least=10):
+    """`Pair`s of the grammar as Batches, each of sentences of one length in either language.
+
+    Lengths that fewer than `least` pairs share are left out.
+    """
+    groups = defaultdict(list)
+    for ids in zip(
+        tokenizer.encode([pair.english for pair in pairs]),
+        tokenizer.encode([pair.french for pair in pairs]),
+        strict=True,
+    ):
+        groups[len(ids[0]), len(ids[1])].append(ids)
+    return [make_batch(group) for group in groups.values() if len(group) >= least]
 
 
 def check_used(places, used, done):
