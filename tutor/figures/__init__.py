@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401
 from tutor.figures.bars import (
+    grouped_intervals,
     head_costs,
     head_rates,
     intervals,
@@ -17,6 +18,7 @@ from tutor.figures.curves import (
     loss_panels,
     prices,
     score_clouds,
+    two_shares,
 )
 from tutor.figures.maps import heat_map, heat_maps, in_words, marks, position_tables, what_moves
 from tutor.figures.page import (

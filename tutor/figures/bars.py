@@ -109,27 +109,53 @@ def intervals(
     show(figure, caption, alt, varies)
 
 
-def head_rates(columns, lines, caption, alt, named=()):
+def grouped_intervals(found, label, caption, alt, number="{:.0f}"):
+    """Dots with intervals, one row a name, one colour and marker a setting.
+
+    found: a dict from a setting to {name: (value, low, high)}; all have the same names. The value
+    is written behind the line's end, in the format `number`.
+    """
+    names = list(next(iter(found.values())))
+    height = (0.3 * len(found) + 0.15) * len(names) + 1.3
+    figure, ax = plt.subplots(figsize=(6.8, height), layout="constrained")
+    for i, (setting, rows) in enumerate(found.items()):
+        shift = 0.26 * (i - (len(found) - 1) / 2)
+        for row, (value, low, high) in enumerate(rows.values()):
+            ax.plot([low, high], [row + shift] * 2, color=COLOURS[i], linewidth=3)
+            ax.plot(value, row + shift, "os^"[i], color=COLOURS[i], markersize=7,
+                    label=None if row else setting)  # fmt: skip
+            ax.annotate(number.format(value), (high, row + shift), (6, 0), va="center",
+                        textcoords="offset points", fontsize=9)  # fmt: skip
+    ax.axvline(0, color="black", linestyle=":")
+    ax.margins(x=0.13)  # room for the numbers
+    ax.set(yticks=range(len(names)), yticklabels=names, xlabel=label,
+           ylim=(len(names) - 0.5, -0.5))  # fmt: skip
+    for row in range(1, len(names)):
+        ax.axhline(row - 0.5, color=COLOURS[4], linewidth=0.6, zorder=0)
+    figure.legend(ncols=len(found), loc="outside upper center", frameon=False)
+    despine(ax=ax)
+    show(figure, caption, alt)
+
+
+def head_rates(columns, lines, chosen, steps, caption, alt):
     """Chapter 11: alignment error rates, each head a mark, and baselines as lines, named outside.
 
-    columns: a dict from name to {step: rates}, of any shape; lines: a dict from name to rate.
-    named: each step's best on validation, ringed: {(column, step): {index of the head: name}}.
+    columns: a dict from name to rates (2, L, h), of both `steps`; lines: a dict from name to rate.
+    chosen: a dict from name to the index of the ringed reading, counted through (2, L, h).
     """
     figure, ax = plt.subplots(figsize=(7.4, 4.2), layout="constrained")
-    steps = list(next(iter(columns.values())))
+    names = []
     ring = dict(marker="o", markersize=11, markerfacecolor="none", color="black", linestyle="")
-    for k, (step, marker) in enumerate(zip(steps, "o^", strict=True)):
-        for x, (column, rates) in enumerate(columns.items()):
-            y = rates[step].flatten()
-            places = x + 0.4 * k - 0.2 + torch.linspace(-0.12, 0.12, len(y))
-            ax.plot(places, y, marker, color=COLOURS[k],
-                    label=None if x else f"{step} step")  # fmt: skip
-            for m, name in dict(named).get((column, step), {}).items():
-                ax.plot(places[m], y[m], **ring)
-                place = [(12, 3), (8, -1)][k]  # names do not touch
-                ax.annotate(name, (places[m], y[m]), place, textcoords="offset points",
-                            va="center", fontsize=9)  # fmt: skip
-    ax.plot([], [], label="a step's best on validation", **ring)
+    for x, (column, rates) in enumerate(columns.items()):
+        num_heads, places = rates.shape[-1], []
+        for k, y in enumerate(rates.flatten(1)):
+            places += (x + 0.4 * k - 0.2 + torch.linspace(-0.12, 0.12, len(y))).tolist()
+            ax.plot(places[-len(y) :], y, "o^"[k], color=COLOURS[k],
+                    label=None if x else f"{steps[k]} step")  # fmt: skip
+        ax.plot(places[chosen[column]], rates.flatten()[chosen[column]], **ring)
+        head = divmod(chosen[column] % (rates.numel() // 2), num_heads)
+        names.append(f"{column}\nbest: {head}")
+    ax.plot([], [], label="best on validation", **ring)
     right, below = len(columns) - 0.5, -1.0
     for name, y in sorted(lines.items(), key=lambda line: line[1]):
         below = max(y, below + 0.06)  # so that names do not overlap
@@ -137,17 +163,17 @@ def head_rates(columns, lines, caption, alt, named=()):
         ax.plot([right, right + 0.08], [y, below], color=COLOURS[4], linewidth=1, clip_on=False)
         ax.text(right + 0.1, below, name, va="center", fontsize=10)
     ax.set(xlim=(-0.5, right), ylim=(0, 1), ylabel="alignment error rate (test)")
-    ax.set_xticks(range(len(columns)), columns)
+    ax.set_xticks(range(len(columns)), names)
     ax.tick_params(axis="x", length=0)
     ax.legend(frameon=False, loc="lower left", ncols=3, bbox_to_anchor=(0, 1))
     despine(ax=ax)
     show(figure, caption, alt)
 
 
-def paired_bars(panels, x_label, caption, alt, varies=None):
+def paired_bars(panels, x_label, caption, alt, varies=None, panel_width=3.4):
     """Panels with two bars for each name: a dict from title to {legend: {name: share}}."""
     names = list(next(iter(next(iter(panels.values())).values())))
-    width, height = 1.2 + 3.4 * len(panels), 0.5 * len(names) + 1.5
+    width, height = 1.2 + panel_width * len(panels), 0.5 * len(names) + 1.5
     figure, axes = row_of_axes(len(panels), width, height, sharex=True, sharey=True)
     for ax, (title, bars) in zip(axes, panels.items(), strict=True):
         for k, (label, shares) in enumerate(bars.items()):

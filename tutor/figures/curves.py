@@ -86,6 +86,21 @@ def score_clouds(panels, labels, caption, alt, varies="chance"):
     show(figure, caption, alt, varies)
 
 
+def two_shares(points, labels, caption, alt):
+    """Two shares of each of several things, a dot each, and where both are equal, a dotted line.
+
+    points: a dict from name to (x, y), tensors of shares; labels: of both axes.
+    """
+    figure, ax = plt.subplots(figsize=(5.2, 4.6), layout="constrained")
+    ax.plot([0, 1], [0, 1], color="black", linestyle=":")
+    for i, (name, (x, y)) in enumerate(points.items()):
+        ax.plot(x, y, "os^D"[i], color=COLOURS[i], label=name)
+    ax.set(xlabel=labels[0], ylabel=labels[1], xlim=(0, 1), ylim=(0, 1), aspect="equal")
+    ax.legend(frameon=False, loc="upper left")
+    despine(ax=ax)
+    show(figure, caption, alt)
+
+
 def loss_panels(panels, caption, alt, mean_of=10):
     """Runs side by side: a dict from a panel's title to {name: losses}; log scale, running means.
 
