@@ -124,7 +124,8 @@ def grouped_intervals(found, label, caption, alt, number="{:.0f}"):
             ax.plot([low, high], [row + shift] * 2, color=COLOURS[i], linewidth=3)
             ax.plot(value, row + shift, "os^"[i], color=COLOURS[i], markersize=7,
                     label=None if row else setting)  # fmt: skip
-            ax.annotate(number.format(value), (high, row + shift), (6, 0), va="center",
+            written = number.format(value).replace("-", "−")
+            ax.annotate(written, (high, row + shift), (6, 0), va="center",
                         textcoords="offset points", fontsize=9)  # fmt: skip
     ax.axvline(0, color="black", linestyle=":")
     ax.margins(x=0.13)  # room for the numbers
