@@ -54,26 +54,29 @@ def rows_as_points(panels, words, marks, caption, alt, varies=None):
     show(figure, caption, alt, varies)
 
 
-def kept_tokens(rows, caption, alt, varies=None):
-    """Chapter 09: bars of the most probable next tokens, cut or not.
+def kept_tokens(steps, rules, caption, alt, varies=None):
+    """Chapter 09: bars of the most probable next tokens, cut or not; a row a step, a column a rule.
 
-    rows: a list of rows of panels, each a dict from title to (tokens, shares, keep). Tokens that
-    `keep` marks False have a cross, and their bars are hatched.
+    steps: a dict from name to (tokens, shares), the largest first; so many bars as tokens. rules: a
+    dict from name to a function of the shares of all tokens, True where one stays. Tokens that do
+    not stay have a cross, and their bars are hatched.
     """
-    wide = max(map(len, rows))
+    wide, tall = len(rules), len(steps)
     figure, axes = plt.subplots(
-        len(rows), wide, squeeze=False, figsize=(3.3 * wide, 2.5 * len(rows)), layout="constrained"
+        tall, wide, squeeze=False, figsize=(3.3 * wide, 2.5 * tall), layout="constrained"
     )
     figure.get_layout_engine().set(hspace=0.1)  # a title stands nearer to its own panel
-    for row, panels in zip(axes, rows, strict=True):
-        for ax, (title, (tokens, shares, keep)) in zip(row, panels.items(), strict=True):
-            for i, (share, stays) in enumerate(zip(shares, keep, strict=True)):
+    for row, (step, (tokens, shares)) in zip(axes, steps.items(), strict=True):
+        for ax, (rule, keep) in zip(row, rules.items(), strict=True):
+            kept = keep(shares)[: len(tokens)].tolist()
+            for i, (share, stays) in enumerate(zip(shares.tolist(), kept, strict=False)):
                 ax.barh(
                     i, share, height=0.7, hatch=None if stays else "///", edgecolor=COLOURS[0],
                     color=COLOURS[0] if stays else "white",
                 )  # fmt: skip
-            names = [t if stays else f"× {t}" for t, stays in zip(tokens, keep, strict=True)]
-            ax.set(title=title, xlim=(0, 1), yticks=range(len(tokens)), yticklabels=names)
+            names = [t if stays else f"× {t}" for t, stays in zip(tokens, kept, strict=True)]
+            ax.set(title=f"{step}: {rule}", xlim=(0, 1), yticks=range(len(tokens)))
+            ax.set_yticklabels(names)
             ax.invert_yaxis()
             despine(ax=ax)
     for ax in axes[-1]:

@@ -44,7 +44,7 @@ def draws(found, caption, alt, shown=4, of=None, varies="chance"):
     found: a dict from the title of a column to {rule: texts}. of: how many were drawn by each rule
     for all columns together; without it, each column has its own.
     """
-    block, longest = shown + 1.5, 54
+    block, longest = shown + 1.5, 54 if len(found) > 1 else 110
     rules = max(map(len, found.values()))
     figure = plt.figure(figsize=(9.8, 0.24 * (rules * block + 1)))
     ax = figure.add_axes((0, 0, 1, 1))

@@ -185,11 +185,12 @@ class BeamView(View):
             for column in zip(fates, self.steps, strict=False)
         ]
         wide = [max(0.62, 0.075 * max(map(len, texts)) + 0.28) for texts in marked]
-        x = [sum(wide[:i]) + wide[i] / 2 for i in range(len(wide))]
-        rows = max(map(len, fates))
-        figure.set_size_inches(sum(wide) + 0.4, tall * rows + 1)
+        gap = 0.35  # between columns; links cross in it, and so over no box
+        x = [sum(wide[:i]) + wide[i] / 2 + gap * i for i in range(len(wide))]
+        rows, width = max(map(len, fates)), sum(wide) + gap * (len(wide) - 1)
+        figure.set_size_inches(width + 0.4, tall * rows + 1)
         ax = figure.add_subplot()
-        ax.set(xlim=(0, sum(wide)), ylim=(rows - 0.5, -0.5))
+        ax.set(xlim=(0, width), ylim=(rows - 0.5, -0.5))
         won = []
         if self.step == len(self.steps) - 1 and self.facts["winner"]:
             won = self.path(*self.facts["winner"])
@@ -198,7 +199,9 @@ class BeamView(View):
                 candidate, line = self.steps[i][j], FATE_STYLES[fates[i][j]]["line"]
                 if i:
                     style = FATE_STYLES["best"]["line"] if (i, j) in won else line
-                    ax.plot([x[i - 1], x[i]], [candidate.parent, j], **style)
+                    gap_ends = x[i - 1] + wide[i - 1] / 2, x[i] - wide[i] / 2
+                    ends = [candidate.parent, candidate.parent, j, j]
+                    ax.plot([x[i - 1], *gap_ends, x[i]], ends, **style)
                 box = {"boxstyle": "round,pad=0.25", "facecolor": "white", **line}
                 box["edgecolor"] = box.pop("color")
                 ax.text(
