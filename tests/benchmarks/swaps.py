@@ -67,7 +67,7 @@ def verbs_of(seed):
                 exec(re.sub(r"^SEED = \d+", f"SEED = {seed}", cell.source, flags=re.M), space)
             except AssertionError as error:  # a claim that this seed does not hold
                 print("not so:", error)
-        if "losses" in space:
+        if "losses" in space and "cheval blanc" in cell.source:  # the cell of the translations
             print(f"seed {seed}: {edits(space)} edits when it writes, and errors when it is taught")
             return verbs(space)
 
