@@ -146,40 +146,37 @@ def picture(width, height, title, parts=None):
     return register
 
 
-@picture(900, 560, "Map of the course")
+@picture(900, 520, "Map of the course")
 def course_map(p):
-    """Five columns of chapters, read from top to bottom and from left to right; an arrow leads from
-    each chapter to the next. Attention: 01 embedding table, 02 single head, 03 many heads. The
-    model: 04 encoder, 05 what each part is for, 06 decoder. A translator: 07 text to batches, 08
-    training, 09 decoding, 10 is it better. Looking inside: 11 reading attention, 12 heads off, 13 a
-    decision, 14 nn.Transformer, 15 museum of bugs. Out into the world: 16 what it costs, 17
-    shipping, 18 a language model, 19 learning from context, 20 since 2017, 21 longer and
-    smaller, 22 rewarded. The core is yellow: 01 to 04, 06 and 08.
+    """The core is a row of six chapters in yellow, joined by arrows: 01 embedding table, 02 single
+    head, 03 many heads, 04 encoder, 06 decoder, 08 training. From its end, arrows lead to three
+    branches, each a column. Use it: 07 text to batches, 09 decoding, 10 is it better, 16 what it
+    costs, 17 shipping. Look inside: 05 what each part is for, 11 reading attention, 12 heads off,
+    13 a decision, 14 nn.Transformer, 15 museum of bugs. Today's models: 18 a language model, 19
+    learning from context, 20 since 2017, 21 longer and smaller, 22 rewarded.
     """
-    core = {"01", "02", "03", "04", "06", "08"}
-    groups = [
-        ("Attention", ["01 Embedding table", "02 Single head", "03 Many heads"]),
-        ("The model", ["04 Encoder", "05 Parts taken away", "06 Decoder"]),
-        ("A translator", ["07 Text to batches", "08 Training", "09 Decoding",
-                          "10 Is it better?"]),
-        ("Looking inside", ["11 Reading attention", "12 Heads off", "13 A decision",
-                            "14 nn.Transformer", "15 Museum of bugs"]),
-        ("Out into the world", ["16 What it costs", "17 Shipping", "18 Language model",
-                                "19 From context", "20 Since 2017", "21 Longer, smaller",
-                                "22 Rewarded"]),
-    ]  # fmt: skip
-    step, width, height = 176, 152, 44
-    for i, (name, chapters) in enumerate(groups):
-        x = 22 + i * step
-        p.text(x + width / 2, 40, name, size=16, bold=True)
+    core = ("01 Embedding\ntable", "02 Single head", "03 Many heads", "04 Encoder", "06 Decoder",
+            "08 Training")  # fmt: skip
+    branches = {
+        "Use it": ("07 Text to batches", "09 Decoding", "10 Is it better?", "16 What it costs",
+                   "17 Shipping"),
+        "Look inside": ("05 What each part is for", "11 Reading attention", "12 Heads off",
+                        "13 A decision", "14 nn.Transformer", "15 Museum of bugs"),
+        "Today's models": ("18 A language model", "19 Learning from context", "20 Since 2017",
+                           "21 Longer and smaller", "22 Rewarded"),
+    }  # fmt: skip
+    p.text(450, 30, "The core", size=16, bold=True)
+    for k, chapter in enumerate(core):
+        x = 16 + k * 148
+        p.box(x, 52, 128, 44, chapter, YELLOW, size=13)
+        if k:
+            p.arrow((x - 20, 74), (x - 2, 74))
+    for i, (name, chapters) in enumerate(branches.items()):
+        middle = 155 + i * 295
+        p.arrow((820, 96), (820, 124), (middle, 124), (middle, 152))
+        p.text(middle, 170, name, size=16, bold=True)
         for k, chapter in enumerate(chapters):
-            y = 70 + k * 70
-            p.box(x, y, width, height, chapter, YELLOW if chapter[:2] in core else BLUE, size=13)
-            if k:
-                p.arrow((x + width / 2, y - 26), (x + width / 2, y - 2))
-        if i + 1 < len(groups):  # from the last of a column to the first of the next
-            bottom, side = y + height / 2, x + width + (step - width) / 2
-            p.arrow((x + width, bottom), (side, bottom), (side, 92), (x + step - 3, 92))
+            p.box(middle - 110, 190 + k * 54, 220, 40, chapter, BLUE, size=14)
 
 
 SENTENCE = ("a", "man", "is", "riding", "a", "white", "horse")
