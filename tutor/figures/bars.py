@@ -21,7 +21,7 @@ def word_scores(panels, words, wanted, caption, varies=None):
             places, wanted, s=130, facecolors="none", edgecolors="black", label="right answer"
         )
         ax.set_xticks(places, words, rotation=45)
-        ax.set(title=title, ylim=(-1.5, 1.5), yticks=(-1, 0, 1), yticklabels=("no", "0", "yes"))
+        ax.set(title=title, ylim=(-1.5, 1.5), yticks=(-1, 0, 1), yticklabels=("−1", "0", "1"))
         despine(ax=ax)
     axes[-1].legend(frameon=False, loc="lower left", bbox_to_anchor=(1, 0.4))
     yes = {
