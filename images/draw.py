@@ -203,7 +203,8 @@ def mean_and_choice(p):
 @picture(900, 304, "Single-head attention")
 def attention(p):
     """The input X goes through three matrices and becomes queries Q, keys K and values V. Q and K
-    give the scores E; the softmax of each row gives the weights A; A times V is the result Y.
+    give the scores E, divided by the root of d_k; the softmax of each row gives the weights A; A
+    times V is the result Y.
     """
     p.box(14, 130, 92, 60, "X\n(T, d_model)", GREY, size=13)
     for y, name, shape in ((30, "Q", "(T, d_k)"), (130, "K", "(T, d_k)"), (230, "V", "(T, d_v)")):
@@ -211,7 +212,7 @@ def attention(p):
         p.box(152, y, 76, 60, f"W_{name}", YELLOW)
         p.arrow((228, y + 30), (264, y + 30))
         p.box(266, y, 84, 60, f"{name}\n{shape}", BLUE, size=14)
-    p.box(394, 70, 136, 70, "scores E\n(T, T)", BLUE, size=14)
+    p.box(394, 70, 136, 70, "E = Q Kᵀ / √d_k\n(T, T)", BLUE, size=14)
     p.arrow((350, 60), (392, 95))
     p.arrow((350, 160), (392, 118))
     p.box(565, 70, 110, 70, "softmax\nof each row", YELLOW, size=14)
