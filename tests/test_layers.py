@@ -18,7 +18,6 @@ from pytorch_twins import (
     sizes,
     small_model,
 )
-from torch import nn
 
 from tutor import (
     AttentionSubLayer,
@@ -32,7 +31,6 @@ from tutor import (
     causal_mask,
     padding_mask,
 )
-from tutor.encoder import Dropout
 from tutor.exchange.pytorch import to_pytorch
 from tutor.transformer import check_ids
 
@@ -146,43 +144,6 @@ def test_dropout_falls_on_each_sub_layers_work_and_on_the_embedding():
         zero = Y.abs() < 1e-12
         assert_equal(Y[~zero], doubled[~zero])
         assert 0.2 < zero.double().mean() < 0.8
-
-
-@given(
-    st.lists(st.integers(0, 9), max_size=4),
-    st.floats(0, 1),
-    st.sampled_from([torch.float64, torch.float32, torch.bfloat16]),
-)
-def test_dropout_keeps_the_expected_value_and_sends_the_gradient_the_same_way(shape, p, dtype):
-    X = torch.ones(shape, dtype=dtype, requires_grad=True)
-    Y = Dropout(p)(X)
-    drop = int(256 * p)
-    scale = 1 / (1 - (drop / 256 if drop else p)) if p < 1 else 0.0
-    wanted = torch.where(Y == 0, 0.0, scale).to(dtype)
-    assert (Y.shape, Y.dtype) == (X.shape, dtype)
-    torch.testing.assert_close(Y, wanted)
-    Y.sum().backward()
-    torch.testing.assert_close(X.grad, wanted)
-    assert Dropout(p).eval()(X).equal(X)
-
-
-@pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 0.9])
-def test_dropout_drops_each_place_equally_often_and_none_because_of_its_neighbour(p):
-    torch.manual_seed(0)
-    zero = (Dropout(p)(torch.ones(20_000, 16)) == 0).double()
-    share = int(256 * p) / 256
-    error = 5 * (share * (1 - share) / len(zero)) ** 0.5
-    assert ((zero.mean(0) - share).abs() < error).all()
-    assert ((zero.T.cov() - (share * (1 - share)) * torch.eye(16)).abs() < error).all()
-
-
-def test_dropout_on_another_device_is_pytorchs(monkeypatch):
-    # Apple's GPUs draw 32 bits for a number of 64: half of the bytes would repeat a sign.
-    theirs = []
-    monkeypatch.setattr(nn.Dropout, "forward", lambda module, X: theirs.append(X.device.type) or X)
-    for device in ("meta", "cpu"):
-        Dropout(0.1)(torch.ones(2, 3, 8, device=device))
-    assert theirs == ["meta"]
 
 
 @all_kinds

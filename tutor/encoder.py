@@ -1,27 +1,8 @@
 """Sub-layers, the encoder layer and the encoder (chapter 04)."""
 
-import torch
 from torch import nn
 
 from tutor.attention import MultiHeadAttention
-
-
-class Dropout(nn.Dropout):
-    """nn.Dropout that draws one random byte a number on a CPU, where the drawing takes the time.
-
-    A draw of 64 bits serves eight numbers. p is rounded down to a 256th (below 1/256 it is exact),
-    and the survivors are divided by the share that is then kept. On other devices it is nn.Dropout
-    itself: not every one of them draws 64 bits for a number of 64.
-    Source: Srivastava et al. 2014, section 4; the division: section 10. Their p is the share kept.
-    """
-
-    def forward(self, X):
-        drop = int(256 * self.p)  # of 256 bytes
-        if not self.training or drop in (0, 256) or X.device.type != "cpu":
-            return super().forward(X)
-        draws = torch.randint(-(2**63), 2**63 - 1, (X.numel() // 8 + 1,), device=X.device)
-        byte = draws.view(torch.uint8)[: X.numel()].view_as(X)  # (N, T, d_model), 0 to 255
-        return X * ((byte >= drop).to(X.dtype) * (256 / (256 - drop)))
 
 
 class SubLayer(nn.Module):
@@ -35,7 +16,7 @@ class SubLayer(nn.Module):
     def __init__(self, d_model, dropout=0.1, norm_first=False):
         super().__init__()
         self.norm = nn.LayerNorm(d_model)
-        self.dropout = Dropout(dropout)
+        self.dropout = nn.Dropout(dropout)
         self.norm_first = norm_first
 
     def residual(self, X, work):

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from tutor.attention import PAD, causal_mask
-from tutor.encoder import Dropout, FeedForwardSubLayer, SubLayer
+from tutor.encoder import FeedForwardSubLayer, SubLayer
 from tutor.modern import (
     Alibi,
     GroupedQueryAttention,
@@ -156,7 +156,7 @@ class LanguageModel(nn.Module):
         self.positions = (
             None if turned else Positions(config.positions, config.max_len, config.d_model)
         )
-        self.dropout = Dropout(config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
         self.layers = nn.ModuleList(self.make_layer(number) for number in range(config.num_layers))
         self.norm = self.make_norm() if config.norm_first else nn.Identity()
         self.output = (

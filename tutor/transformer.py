@@ -8,7 +8,7 @@ from torch import nn
 
 from tutor.attention import decoder_mask, head_width, padding_mask
 from tutor.decoder import Decoder
-from tutor.encoder import Dropout, Encoder
+from tutor.encoder import Encoder
 from tutor.positions import Positions
 
 
@@ -79,7 +79,7 @@ class Transformer(nn.Module):
         # Small, because embed() multiplies by sqrt(d_model) and logits() does not.
         nn.init.normal_(self.embedding.weight, std=config.d_model**-0.5)
         self.positions = Positions(config.positions, config.max_len, config.d_model)
-        self.dropout = Dropout(config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
         self.encoder = Encoder(**config.stack_sizes())
         self.decoder = Decoder(**config.stack_sizes())
 

@@ -49,8 +49,8 @@ def to_pytorch(ours):
 
     It is batch-first and computes the same outputs and gradients, except for a sentence that is all
     padding, where PyTorch may give NaN. Its attentions have biases, which are zeros here and frozen
-    so that they stay zeros. Dropout falls where ours does (but is drawn in another way): PyTorch's
-    two further places, the attention weights and the middle of the feed-forward, get a rate of 0.
+    so that they stay zeros. Dropout falls where ours does: PyTorch's two further places,
+    the attention weights and the middle of the feed-forward, get a rate of 0.
     Post-norm stacks end without the LayerNorm that nn.Transformer adds: no scale and shift let it
     change nothing.
     Raises ValueError for heads that do not share d_model evenly, TypeError for other modules.
