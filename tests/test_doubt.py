@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tutor.models import load_pretrained, load_strangeness, small
+from tutor.models import PRETRAINED, load_pretrained, small
 from tutor.record import DOUBT
 from tutor.text.batches import make_batch
 from tutor.text.grammar import generate_pairs
@@ -60,8 +60,9 @@ def test_texts_of_four_other_kinds_are_doubted(translator):
     assert len(shares) == 4 and all(len(texts) == 50 for texts in OTHERS.values())
     assert min(shares.values()) >= 0.75 and sum(shares.values()) / 4 >= 0.9
     strange = torch.tensor([each.strangeness for all_ in found.values() for each in all_])
-    drawn = torch.tensor(load_strangeness()["other texts"])  # what chapter 09 draws: of this model
-    assert torch.allclose(strange.quantile(torch.arange(101) / 100), drawn, atol=0.05)
+    text = PRETRAINED.with_name("strangeness.json").read_text(encoding="utf-8")
+    kept = torch.tensor(json.loads(text)["hundredths"]["other texts"])  # measured with this model
+    assert torch.allclose(strange.quantile(torch.arange(101) / 100), kept, atol=0.05)
 
 
 def test_few_captions_are_doubted(translator):

@@ -3,7 +3,7 @@
 Writes into the config.json of a model folder the strangeness that two of a hundred captions of the
 validation split exceed (`tutor.translator.Translator.strangeness`), and into a strangeness.json
 beside the folder how strange these captions are, hundredth by hundredth, and 200 other texts
-(tests/benchmarks/others.json), for chapter 09.
+(tests/benchmarks/others.json).
 """
 
 import datetime

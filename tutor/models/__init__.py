@@ -1,6 +1,5 @@
 """The models that ship, and what made them: `pretrained/` (Multi30k), `small/` (the grammar)."""
 
-import json
 from pathlib import Path
 
 from tutor.translator import Translator
@@ -16,9 +15,3 @@ def load_pretrained():
             '`python -m tutor train --out FOLDER` and use Translator.load("FOLDER").'
         )
     return Translator.load(PRETRAINED)
-
-
-def load_strangeness():
-    """{kind of text: its strangeness at each hundredth}; see `course/making/doubted.py`."""
-    text = PRETRAINED.with_name("strangeness.json").read_text(encoding="utf-8")
-    return json.loads(text)["hundredths"]
