@@ -21,9 +21,9 @@ from tutor.text.tokenizer import BOS, EOS
 
 
 def lora(W, B, A, scale):
-    """W + scale B A, without a gradient for W. W: (rows, columns), B: (rows, r), A: (r, columns).
+    """W + scale B A, without a gradient for W.
 
-    Source: Hu et al. 2021, section 4.1.
+    W: (rows, columns), B: (rows, rank), A: (rank, columns). Source: Hu et al. 2021, section 4.1.
     """
     return W.detach() + scale * B @ A  # (rows, columns)
 
