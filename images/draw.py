@@ -1963,27 +1963,29 @@ def slowed_hands(p):
 def latent(p):
     """Left X, one vector a token. Through W_C it becomes the latent C and one turned key, in
     yellow, which are kept. From C, W_K and W_V compute keys and values for every head. Below:
-    queries may go through W_K the other way instead, and meet C itself.
+    queries may go through W_K transposed instead, and meet C itself.
     """
     p.box(20, 70, 110, 56, "X\n(S, d_model)", GREY, size=14)
-    p.arrow((130, 98), (208, 98))
-    p.text(168, 82, "W_C", size=13)
-    p.box(210, 44, 150, 46, "C (S, latent)", YELLOW, size=14)
-    p.box(210, 104, 150, 46, "one turned key", YELLOW, size=14)
-    p.text(285, 24, "kept", bold=True)
-    p.arrow((360, 60), (468, 40))
-    p.arrow((360, 74), (468, 96))
-    p.text(412, 34, "W_K", size=13)
-    p.text(408, 102, "W_V", size=13)
-    p.box(470, 16, 190, 46, "keys of all heads", BLUE, size=14)
-    p.box(470, 78, 190, 46, "values of all heads", BLUE, size=14)
-    p.arrow((660, 39), (738, 60))
-    p.arrow((660, 101), (738, 80))
-    p.box(740, 44, 140, 50, "attention", BLUE, size=14)
-    p.box(470, 172, 190, 46, "queries of all heads", BLUE, size=14)
-    p.arrow((470, 195), (285, 195), (285, 152))
-    p.text(378, 182, "W_K, turned over", size=13)
-    p.arrow((660, 195), (810, 195), (810, 96))
+    p.arrow((130, 90), (208, 48))
+    p.arrow((130, 100), (208, 107))
+    p.text(156, 58, "W_C", size=13)
+    p.text(285, 13, "kept", bold=True)
+    p.box(210, 26, 150, 42, "one turned key", YELLOW, size=14)
+    p.box(210, 86, 150, 42, "C (S, latent)", YELLOW, size=14)
+    p.arrow((360, 36), (810, 36), (810, 68))
+    p.arrow((360, 100), (468, 79))
+    p.arrow((360, 114), (468, 135))
+    p.text(412, 75, "W_K", size=13)
+    p.text(408, 140, "W_V", size=13)
+    p.box(470, 56, 190, 42, "keys of all heads", BLUE, size=14)
+    p.box(470, 114, 190, 42, "values of all heads", BLUE, size=14)
+    p.arrow((660, 77), (738, 90))
+    p.arrow((660, 135), (738, 104))
+    p.box(740, 70, 140, 50, "attention", BLUE, size=14)
+    p.box(470, 178, 190, 42, "queries of all heads", BLUE, size=14)
+    p.arrow((470, 199), (285, 199), (285, 130))
+    p.text(378, 186, "W_Kᵀ", size=13)
+    p.arrow((660, 199), (810, 199), (810, 122))
     words = "absorbed: the queries go to the latents, and no key is ever computed"
     p.text(450, 240, words, size=13, italic=True)
 

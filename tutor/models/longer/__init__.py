@@ -137,8 +137,14 @@ def sinks(number):
 
 
 @torch.no_grad()
-def by_place(model, parts=8, within=None, size=64):
-    """Mean nats of a known number in each of `parts` equal stretches of texts of LONG tokens."""
+def by_place(model, parts=8, within=None, size=64, speeds=None):
+    """Mean nats of a known number in each of `parts` equal stretches of texts of LONG tokens.
+
+    speeds: (d_k / 2,), at which the same weights turn queries and keys; None means its own.
+    """
+    if speeds is not None:
+        with patch("tutor.modern.scaled_speeds", lambda *_: speeds):
+            return by_place(changed(model, **SCALINGS["linear"]), parts, within, size)
     ids, names = texts(size, LONG, seed=9999)
     nats, there = losses(model, ids), known(names, within)  # (N, LONG / 2) each
     pairs = zip(nats.tensor_split(parts, 1), there.tensor_split(parts, 1), strict=True)
