@@ -233,6 +233,31 @@ def test_the_projection_out_of_attention_is_never_called(training, gradients, fr
     assert calls[-1:] == [12] and not fired  # a hook turns the fused path off, and never fires
 
 
+@pytest.mark.parametrize(("training", "gradients"), [case[:2] for case in SITUATIONS])
+def test_a_decoder_layer_has_no_fast_path_and_its_attentions_skip_their_projections(
+    training, gradients
+):
+    calls = []
+
+    class Counted(nn.Linear):
+        def forward(self, X):
+            calls.append(self.out_features)
+            return super().forward(X)
+
+    layer = nn.TransformerDecoderLayer(8, 2, 12, batch_first=True).train(training)
+    layer.self_attn.out_proj, layer.multihead_attn.out_proj = Counted(8, 8), Counted(8, 8)
+    layer.linear1 = Counted(8, 12)
+    with torch.set_grad_enabled(gradients):
+        layer(torch.randn(2, 3, 8), torch.randn(2, 5, 8))
+    assert calls == [12]
+
+
+def test_fresh_queries_keys_and_values_are_smaller_than_ours_by_the_root_of_two():
+    theirs = nn.MultiheadAttention(256, 4).in_proj_weight.std()
+    ours = MultiHeadAttention(256, 4).W_Q.std()
+    assert (ours / theirs - 2**0.5).abs() < 0.05
+
+
 def test_an_activation_set_later_is_obeyed_with_gradients_alone():
     layer = nn.TransformerEncoderLayer(8, 2, 12, batch_first=True).eval()
     layer.activation = torch.tanh
