@@ -12,7 +12,6 @@ from tutor.figures.bars import (
     word_scores,
 )
 from tutor.figures.curves import (
-    curve_pair,
     curves,
     learning_curves,
     loss_panels,

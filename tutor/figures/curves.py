@@ -140,24 +140,3 @@ def learning_curves(panels, every, chance, caption, alt):
         if len(lines) > 1:
             ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22), frameon=False)
     show(figure, caption, alt)
-
-
-def curve_pair(panels, x_label, caption, alt, varies=None):
-    """Chapter 16: curves side by side on logarithmic axes; a dict from y label to lines.
-
-    Both y axes span as many powers of ten. Thin lines show what grows like T and like T².
-    """
-    figure, axes = row_of_axes(len(panels), 9, 3.6)
-    values = [[y for _, ys in lines.values() for y in ys] for lines in panels.values()]
-    span = 1.8 * max(max(v) / min(v) for v in values)
-    for ax, (label, lines), v in zip(axes, panels.items(), values, strict=True):
-        curves(lines, x_label, label, "", "", log_x=True, log_y=True, ax=ax)
-        middle = (max(v) * min(v)) ** 0.5
-        bottom = middle / span**0.5
-        ax.set_ylim(bottom, middle * span**0.5)
-        xs = next(iter(lines.values()))[0]
-        for power, name in ((1, "$T$"), (2, "$T^2$")):
-            ys = [1.15 * bottom * (x / xs[0]) ** power for x in xs]
-            ax.plot(xs, ys, color=COLOURS[4], linewidth=0.8)
-            ax.annotate(name, (xs[-1], ys[-1]), (3, 0), textcoords="offset points")
-    show(figure, caption, alt, varies)
