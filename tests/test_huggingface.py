@@ -262,7 +262,7 @@ def test_a_failure_leaves_the_last_export(folder, monkeypatch):
 
 
 def test_an_order_of_the_columns_changes_nothing():
-    """Any order, not only theirs: what chapter 17 says."""
+    """Any order, not only theirs."""
     model = toy().model.double()
     order, source_ids, target_ids = torch.randperm(12), *padded_ids(0)
     state = model.state_dict()
