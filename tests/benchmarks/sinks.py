@@ -4,7 +4,8 @@ The head of chapter 11 whose weight on the full stop and [EOS] grows most, on 30
 built-in validation split, from the first pieces of words to later ones; then this head on the first
 400 captions of Multi30k's test set of 2016. Printed are the weight on these two, the length of all
 that arrives, that of first pieces being 1, and the share of it that these two send to later pieces.
-The last line is one JSON object.
+Then, at first and at later pieces, the number of heads in which that share is smaller than that of
+the weight. The last line is one JSON object.
 """
 
 import argparse
@@ -36,17 +37,20 @@ def main():
     head = (later - first)[0].nanmean(-1).argmax().item()
     sides = (translator.tokenizer.encode(side[:400]) for side in load_multi30k("test_2016_flickr"))
     captions = make_batch(list(zip(*sides, strict=True)))
-    first, later = (kind[:, head].nanmean(-1) for kind in grown(translator, captions))
+    means = [kind.nanmean(-1) for kind in grown(translator, captions)]  # (3, L h) each
+    first, later = (kind[:, head] for kind in means)
     found = {
         "head": divmod(head, translator.model.config.num_heads),
         "weight": [round(kind[0].item(), 3) for kind in (first, later)],
         "arrives": round((later[1] / first[1]).item(), 3),
         "from the end": round((later[2] / later[1]).item(), 3),
+        "shorter": [int((kind[2] / kind[1] < kind[0]).sum()) for kind in means],
     }
     print(f"head {found['head']}: weight on the end at first and later pieces {found['weight']}")
     print(
         f"all that arrives at later pieces: {found['arrives']}, {found['from the end']} from there"
     )
+    print(f"heads with a smaller share of the length than of the weight: {found['shorter']}")
     print(json.dumps(found))
 
 
