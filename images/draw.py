@@ -1799,7 +1799,6 @@ def decision(p, part):
     p.text(245, 122, "activation patching", size=13, italic=True)
     p.line((510, 109), (510, 271), 1.8)  # each layer reads every vector
     p.line((476, 178), (510, 178), 1.8)
-    p.text(493, 164, "reads", size=12, italic=True)
     p.box(548, 310, 180, 44, "Un homme", GREY)
     p.box(548, 14, 180, 44, "monte or fait?", WHITE)
     for layer in range(5):

@@ -174,10 +174,12 @@ def head_rates(columns, lines, chosen, steps, caption, alt):
     show(figure, caption, alt)
 
 
-def paired_bars(panels, x_label, caption, alt, varies=None, panel_width=3.4):
+def paired_bars(
+    panels, x_label, caption, alt, varies=None, panel_width=3.4, row_height=0.5
+):  # fmt: skip
     """Panels with two bars for each name: a dict from title to {legend: {name: share}}."""
     names = list(next(iter(next(iter(panels.values())).values())))
-    width, height = 1.2 + panel_width * len(panels), 0.5 * len(names) + 1.5
+    width, height = 1.2 + panel_width * len(panels), row_height * len(names) + 1.5
     figure, axes = row_of_axes(len(panels), width, height, sharex=True, sharey=True)
     for ax, (title, bars) in zip(axes, panels.items(), strict=True):
         for k, (label, shares) in enumerate(bars.items()):
