@@ -810,7 +810,6 @@ def toy_tree(p, nodes, state, thick, columns):
 
 COMPARE_PARTS = {
     "whole": "all of it",
-    "bleu": "the counts of each caption, and BLEU",
     "draws": "captions drawn again, and an interval, here of one BLEU",
     "pairs": "the same draws for both systems, and the gain",
 }
@@ -830,10 +829,10 @@ def compare(p, part):
         p.arrow((124, 108), (144, 108), (144, middle), (166, middle))
         p.box(168, y, 110, 50, name, BLUE, size=14)
         p.arrow((278, middle), (308, middle))
-        p.box(310, y, 150, 50, "counts, one row\na caption", fills["bleu"], size=13)
+        p.box(310, y, 150, 50, "counts, one row\na caption", GREY, size=13)
         p.arrow((460, middle), (508, middle))
         p.text(484, middle - 12, "sum", size=12, italic=True)
-        p.box(510, y, 88, 50, f"BLEU {name[-1]}", fills["bleu"], size=14)
+        p.box(510, y, 88, 50, f"BLEU {name[-1]}", GREY, size=14)
         p.arrow((598, middle), (650, middle), (650, 108), (676, 108))
     p.box(310, 92, 150, 32, "draw captions again", either, size=13)
     p.arrow((385, 92), (385, 76))
