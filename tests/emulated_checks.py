@@ -373,17 +373,16 @@ def test_files(exchange, tokenizer, tmp_path, monkeypatch):
         monkeypatch.setattr(onnx, "to_onnx", run_graph)
 
     def write(model):
-        translator = Translator(model.eval(), tokenizer)
         folder = tmp_path / next(model.parameters()).device.type
-        if exchange == "model folder":
-            translator.save(folder)
+        if exchange == "onnx of language":
+            onnx.export_language_model(model.eval(), tokenizer, folder)
+        elif exchange == "model folder":
+            Translator(model.eval(), tokenizer).save(folder)
             Translator.load(folder)
         elif exchange == "onnx":
-            onnx.export(translator, folder)
-        elif exchange == "onnx of language":
-            onnx.export_language_model(model, tokenizer, folder)
+            onnx.export(Translator(model.eval(), tokenizer), folder)
         else:
-            huggingface.export(translator, folder)
+            huggingface.export(Translator(model.eval(), tokenizer), folder)
             huggingface.load(folder)
         names = sorted(path.name for path in folder.iterdir() if path.suffix != ".md")
         return [(name, (folder / name).read_bytes()) for name in names]
