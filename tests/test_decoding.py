@@ -412,6 +412,7 @@ def test_dropout_is_off():
         (lambda m: beam_search(m, SOURCES, 3, alpha=math.nan), "alpha must be at least 0, not nan"),
         (lambda m: sample(m, SOURCES, temperature=0), "temperature must lie between .*, not 0;"),
         (lambda m: sample(m, SOURCES, temperature=-1), "temperature must lie between .*, not -1;"),
+        (lambda m: sample(m, SOURCES, temperature="hot"), "temperature must lie .*, not 'hot';"),
         (lambda m: sample(m, SOURCES, math.inf), "temperature must lie between .*, not inf;"),
         (lambda m: sample(m, SOURCES, math.nan), "temperature must lie between .*, not nan;"),
         (lambda m: sample(m.float(), SOURCES, 1e39), "temperature must .*, not 1e\\+39;"),

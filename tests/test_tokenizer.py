@@ -59,6 +59,19 @@ def test_special_ids_are_0_to_3_and_are_left_out_of_texts():
     assert TOKENIZER.decode([BOS, EOS]) == TOKENIZER.decode([]) == ""
 
 
+def test_what_is_no_text_and_ids_of_no_token_are_refused_in_a_sentence():
+    for texts in (None, ["A man", None], [3]):
+        with pytest.raises(TypeError, match="encode takes a text or a list of texts, not"):
+            TOKENIZER.encode(texts)
+    with pytest.raises(UnicodeEncodeError, match="surrogates not allowed"):
+        TOKENIZER.encode("\ud800 man")
+    for ids in ([-1], [5, len(TOKENIZER)]):
+        with pytest.raises(
+            ValueError, match=f"ids must lie between 0 and {len(TOKENIZER) - 1}, not"
+        ):
+            TOKENIZER.decode(ids)
+
+
 def test_decoding_loses_no_letter_of_a_text_that_begins_without_a_space():
     # A model may write any ids; only a space at the front is dropped.
     inside = TOKENIZER.encode("l'homme")[-1:]

@@ -152,7 +152,8 @@ def chooser(temperature=1.0, top_k=None, top_p=None, min_p=None, generator=None)
     It makes of logits (N, vocab_size), which it overwrites, the log-probabilities and the ids of
     what was drawn: (N, 1) each.
     """
-    if not 1e-30 <= temperature <= 1e30:  # float32 knows nothing much beyond
+    if isinstance(temperature, str | None) or not 1e-30 <= temperature <= 1e30:
+        # float32 knows nothing much beyond
         raise ValueError(
             f"temperature must lie between 1e-30 and 1e30, not {temperature!r}; greedy() is its "
             "limit at 0."

@@ -31,7 +31,10 @@ class Tokenizer:
 
     @classmethod
     def train(cls, texts, vocab_size=4000):
-        """Learn the merges from `texts`, an iterable of str. At least 260 ids (4 + 256 bytes)."""
+        """Learn the merges from `texts`, an iterable of str, until there are `vocab_size` ids.
+
+        At least 260 (4 + 256 bytes), and fewer than asked for if no pair is left to merge.
+        """
         if isinstance(texts, str):
             raise TypeError("texts must be a list of texts, not one text: train([text]).")
         if vocab_size < len(SPECIAL) + 256:
@@ -50,16 +53,28 @@ class Tokenizer:
         return cls(model)
 
     def encode(self, texts):
-        """Ids of one text (list of int) or of a list of texts (list of lists)."""
+        """Ids of one text (list of int) or of a list of texts (list of lists).
+
+        Raises TypeError for what is no text, and UnicodeEncodeError for half a surrogate pair.
+        """
         one = isinstance(texts, str)
+        texts = [texts] if one or texts is None else list(texts)
+        if not all(isinstance(text, str) for text in texts):
+            raise TypeError(f"encode takes a text or a list of texts, not {str(texts)[:60]}.")
+        "".join(texts).encode()  # the library's own error does not say what is wrong
         # A space in front, so that a word is the same token wherever it stands.
-        texts = [" " + text for text in ([texts] if one else texts)]
+        texts = [" " + text for text in texts]
         ids = [e.ids for e in self.model.encode_batch(texts, add_special_tokens=False)]
         return ids[0] if one else ids
 
     def decode(self, ids):
-        """The text of a list of ids, special ones left out."""
-        return self.model.decode(list(ids), skip_special_tokens=True).removeprefix(" ")
+        """The text of a list of ids, special ones left out. Raises ValueError for other ids."""
+        ids = list(map(int, ids))
+        if ids and not 0 <= min(ids) <= max(ids) < len(self):
+            raise ValueError(
+                f"ids must lie between 0 and {len(self) - 1}, not {min(ids)} to {max(ids)}."
+            )
+        return self.model.decode(ids, skip_special_tokens=True).removeprefix(" ")
 
     def tokens(self, text):
         """The pieces that `text` is cut into, readable: a leading space becomes an underscore."""
