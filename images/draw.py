@@ -1626,34 +1626,6 @@ def instalments(p):
     p.box(760, 220, 115, 76, "5.25 / 2\n= 2.625", YELLOW)
 
 
-@picture(900, 226, "Bits of three formats")
-def number_formats(p):
-    """Rows of squares, one a bit. float32: 1 sign, 8 exponent, 23 mantissa. float16: 1 sign, 5
-    exponent, 10 mantissa. bfloat16: 1 sign, 8 exponent, 7 mantissa, which is the first half of a
-    float32.
-    """
-    for row, (name, exponent, mantissa) in enumerate(
-        (("float32", 8, 23), ("float16", 5, 10), ("bfloat16", 8, 7))
-    ):
-        y = 30 + row * 52
-        p.text(96, y + 12, name, anchor="end", bold=True)
-
-        def colour(_, bit, exponent=exponent):
-            return GREY if bit == 0 else YELLOW if bit <= exponent else BLUE
-
-        p.grid(110, y, 1, 1 + exponent + mantissa, 24, colour)
-        if mantissa < 23:
-            p.text(510, y + 12, f"{exponent} bits of exponent, {mantissa} of mantissa", size=14,
-                   anchor="start")  # fmt: skip
-    for x, fill, words in (
-        (110, GREY, "sign"),
-        (220, YELLOW, "exponent: the range"),
-        (450, BLUE, "mantissa: the steps"),
-    ):
-        p.box(x, 190, 22, 22, "", fill)
-        p.text(x + 32, 201, words, size=14, anchor="start")
-
-
 @picture(900, 300, "Two replicas, one gradient")
 def two_replicas(p):
     """A batch is cut in two. Replica 0 and replica 1 have the same weights; each reads its half and
