@@ -33,43 +33,30 @@ def test_the_page_counts_what_ships():
     """Its text says which seeds learn without a part, and how many with a warm-up."""
     found = {name: learn_in_time("parts", name) for name in CHANGES["parts"]}
     assert found["no residual"] == 2 and found["no positions"] == found["one layer"] == 0
-    assert all(count == 10 for name, count in found.items() if name in (WHOLE, "pre-norm"))
-    assert found["no norm"] == found["no feed-forward"] == 10
+    assert found[WHOLE] == found["no norm"] == found["no feed-forward"] == 10
     lucky = [s for s in SEEDS if CURVES["parts"]["no residual"][s][-1] > 0.9]
     assert lucky == [3, 9]
     deep = {name: learn_in_time("depth", name) for name in CHANGES["depth"]}
-    assert deep["post-norm"] <= 3 < 9 <= deep["post-norm, warm-up"]
-    assert deep["post-norm"] < deep["post-norm, third rate"] < deep["post-norm, warm-up"]
-    assert deep["pre-norm"] == deep["no norm"] == 10
+    assert deep["post-norm"] <= 3 < 9 <= deep["post-norm, warm-up"] and deep["pre-norm"] == 10
     sizes = {name: learn_in_time("sizes", name) for name in CHANGES["sizes"]}
-    assert sizes["ratio mended, factor 3.43"] == sizes["ratio mended, factor 1"] == 10
-    assert sizes["no factor"] <= 5 >= sizes["whole, a sixth as long"]
+    assert sizes["no factor"] <= 5 >= sizes["a sixth as long"] and sizes["ratio mended"] == 10
 
 
-@pytest.mark.parametrize(
-    ("part", "slow", "fast"),
-    [
-        ("depth", "post-norm", "post-norm, third rate"),
-        ("depth", "post-norm, third rate", "post-norm, warm-up"),
-        ("parts", WHOLE, "no norm"),
-    ],
-)
-def test_what_the_page_calls_earlier_is_more_than_chance(part, slow, fast):
-    runs = torch.tensor([CURVES[part][name] for name in (slow, fast)]).mean(dim=2)
-    d = runs[1] - runs[0]  # (seeds,)
+def test_a_warm_up_helps_more_than_chance():
+    slow, fast = (CURVES["depth"][name] for name in ("post-norm", "post-norm, warm-up"))
+    d = torch.tensor(fast).mean(dim=1) - torch.tensor(slow).mean(dim=1)  # (seeds,)
     assert d.mean() > 2.262 * d.std() / len(d) ** 0.5
 
 
 def test_each_seed_goes_one_of_three_ways():
-    ways = {"swapped": (1, 3), "by exclusion": (0, 4), "as drawn": (0, 2)}  # the looks it needs
+    ways = {"swapped": {1}, "another": {0}, "as drawn": {0, 2}}  # the looks it needs
     found = {name: [] for name in ways}
     for seed, shares in zip(SEEDS, load("looks"), strict=True):
-        (name,) = [w for w, needed in ways.items() if all(shares[i] < 0.6 for i in needed)]
+        needed = {i for i, share in enumerate(shares) if share < 0.6}
+        assert all(shares[i] > 0.99 for i in range(len(shares)) if i not in needed)
+        (name,) = [way for way, looks in ways.items() if looks == needed]
         found[name].append(seed)
-    assert found == {"swapped": [0, 1, 3], "by exclusion": [2, 4, 5, 7, 8, 9], "as drawn": [6]}
-    excluding = [load("looks")[seed] for seed in found["by exclusion"]]
-    assert sum(shares[4] < 0.05 for shares in excluding) == 4
-    assert sum(shares[3] < 0.9 for shares in excluding) == 5
+    assert found == {"swapped": [0, 1, 3], "another": [2, 4, 5, 7, 8, 9], "as drawn": [6]}
 
 
 def test_the_definitions_of_the_page_train(page):

@@ -20,21 +20,16 @@ CHANGES = {
         "no residual": dict(without="residual"),
         "no norm": dict(without="norm"),
         "no feed-forward": dict(without="feed-forward"),
-        "pre-norm": dict(norm_first=True),
     },
     "sizes": {  # lengths of a word and of its place, in the whole 6 and 4
         "no factor": dict(word=1),
-        # the sum as long as of 1 and 4; the words are made so long by the factor or by the start
-        "ratio mended, factor 3.43": dict(word=3.43, place=2.29),
-        "ratio mended, factor 1": dict(word=1, place=2.29, start=3.43),
-        "whole, a sixth as long": dict(word=1, place=2 / 3),
+        "ratio mended": dict(word=3.43, place=2.29),  # the sum is as long as of 1 and 4
+        "a sixth as long": dict(word=1, place=2 / 3),
     },
     "depth": {
         "post-norm": dict(layers=6),
-        "post-norm, third rate": dict(layers=6, rate=1e-3),
         "post-norm, warm-up": dict(layers=6, warm_up=200),
         "pre-norm": dict(layers=6, norm_first=True),
-        "no norm": dict(layers=6, without="norm"),
     },
 }
 
