@@ -1626,28 +1626,6 @@ def instalments(p):
     p.box(760, 220, 115, 76, "5.25 / 2\n= 2.625", YELLOW)
 
 
-@picture(900, 300, "Two replicas, one gradient")
-def two_replicas(p):
-    """A batch is cut in two. Replica 0 and replica 1 have the same weights; each reads its half and
-    computes a gradient. The gradients are averaged, and both replicas make the same step with the
-    mean, so their weights stay equal.
-    """
-    p.box(20, 115, 120, 70, "batch", GREY)
-    for r, y in enumerate((35, 195)):
-        p.arrow((140, 150), (198, y + 35))
-        p.box(200, y, 130, 70, f"share {r}\nof the sentences", GREY, size=14)
-        p.arrow((330, y + 35), (373, y + 35))
-        p.box(375, y, 150, 70, f"replica {r}\nthe same weights", YELLOW, size=14)
-        p.arrow((525, y + 35), (568, y + 35))
-        p.box(570, y, 110, 70, f"gradient {r}", BLUE, size=14)
-        p.arrow((680, y + 35), (738, 135 if r == 0 else 165))
-        corner = 20 if r == 0 else 280
-        p.arrow((810, 100 if r == 0 else 200), (810, corner), (450, corner),
-                (450, y - 2 if r == 0 else y + 72))  # fmt: skip
-    p.box(740, 100, 140, 100, "mean of the\ngradients", BLUE, size=14)
-    p.text(450, 150, "the same step for both", size=14, italic=True)
-
-
 @picture(900, 300, "A head switched off")
 def head_off(p):
     """The results of head 0, head 1 and head 2 stand side by side, each of shape (T, d_v), and W_O
