@@ -1,4 +1,4 @@
-"""MaskView: what a mask does to the weights (chapter 06)."""
+"""MaskView: what a mask does to the weights (chapter 02)."""
 
 import torch
 from matplotlib.colors import ListedColormap
