@@ -458,12 +458,10 @@ FEWER = {  # what a page trains on, and how long, to be quick here
     "32 * 120": "32 * 2",
     "pairs[5000:5300]": "pairs[200:210]",
     "STEPS = 1250": "STEPS = 3",
-    "val[:100]": "val[:2]",
-    '("val", val), ("test", test)': '("val", val[:2]), ("test", test[:2])',
+    "generate_pairs(name, 1000)": "generate_pairs(name, 2)",
     "steps=120": "steps=2",
     "steps=200": "steps=2",
     "few * 32": "few",
-    "8 * 32": "8",
 }
 
 
