@@ -66,7 +66,7 @@ def prices(before, paid, least, caption, alt, varies=None):
         ax.plot(x, y, marker, color="black")
         ax.annotate(name, (x, y), (3.4, place), fontsize=9, va="center",
                     arrowprops=dict(arrowstyle="-", linewidth=0.5))  # fmt: skip
-    ax.set(ylim=(0.3, 1.07), xlim=(-0.2, 8))
+    ax.set(ylim=(0.3, 1.07), xlim=(-0.2, 5))
     show(figure, caption, alt, varies)
 
 
