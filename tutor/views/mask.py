@@ -1,4 +1,4 @@
-"""MaskView: what a mask does to the weights (chapter 02)."""
+"""MaskView: what a mask does to the weights (chapters 02 and 06)."""
 
 import torch
 from matplotlib.colors import ListedColormap
