@@ -53,13 +53,14 @@ def mean_and_interval(numbers):
 
 def table(arms):
     """What was measured, as text: a row an arm, the mean of ten seeds, and intervals of two."""
-    rows = [f"{'':15} right of 100   divergence   nats above"]
+    rows = [f"{'':15} right of 100   divergence   nats above   length"]
     for arm in arms:
         m = {what: mean_and_interval(numbers) for what, numbers in load()["runs"][arm].items()}
         right, half = (100 * x for x in m["right"])
         nats, off = m["nats"]
         rows.append(
-            f"{arm:15} {right:6.0f} ± {half:<3.0f} {m['kl'][0]:12.1f} {nats:8.1f} ± {off:.1f}"
+            f"{arm:15} {right:6.0f} ± {half:<3.0f} {m['kl'][0]:12.1f} {nats:8.1f} ± {off:.1f} "
+            f"{m['length'][0]:8.1f}"
         )
     return "\n".join(rows)
 
