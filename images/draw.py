@@ -1655,12 +1655,18 @@ def head_off(p):
     p.text(735, 282, "(T, d_model)", size=13)
 
 
-@picture(900, 372, "What stands in for a head")
-def stand_ins(p):
+STAND_INS_PARTS = {
+    "": "Five things can fill it. Telling nothing of any sentence: zeros, the mean of its results. "
+    "This sentence, by another map: even weights, another sentence's map. Another sentence: that "
+    "sentence's result.",
+    "hole": "An arrow points into it from a question mark.",
+}
+
+
+@picture(900, 372, "What stands in for a head", STAND_INS_PARTS)
+def stand_ins(p, part):
     """A decoder layer of three parts, with cross-attention lit. It opens into four heads, whose
-    results are added behind W_O. Head 1 is a dashed hole. Five things can fill it. Telling nothing
-    of any sentence: zeros, the mean of its results. This sentence, by another map: even weights,
-    another sentence's map. Another sentence: that sentence's result.
+    results are added behind W_O. Head 1 is a dashed hole. {lit}
     """
     p.text(95, 34, "decoder layer", bold=True)
     for y, name, fill in ((70, "feed-forward", BLUE), (156, "cross-attention", YELLOW),
@@ -1675,6 +1681,10 @@ def stand_ins(p):
               WHITE if m == 1 else YELLOW, dashed=m == 1)  # fmt: skip
     p.text(330, 352, "each Y (T, d_v) @ its rows of W_O, added up", size=13)
     p.text(690, 34, "what stands in for head 1", bold=True)
+    if part == "hole":
+        p.box(545, 132, 300, 50, "?", WHITE, dashed=True)
+        p.arrow((545, 157), (449, 157))
+        return
     rows = (
         ("zeros:  Y = 0", BLUE), ("its mean:  Y = the mean of many Y", BLUE),
         ("even weights:  A = 1 / S", GREY), ("another's map:  A of another sentence", GREY),
