@@ -38,13 +38,22 @@ def test_the_page_counts_what_ships():
     assert lucky == [3, 9]
     deep = {name: learn_in_time("depth", name) for name in CHANGES["depth"]}
     assert deep["post-norm"] <= 3 < 9 <= deep["post-norm, warm-up"] and deep["pre-norm"] == 10
+    assert deep["post-norm"] < deep["post-norm, third rate"] == 7
     sizes = {name: learn_in_time("sizes", name) for name in CHANGES["sizes"]}
     assert sizes["no factor"] <= 5 >= sizes["a sixth as long"] and sizes["ratio mended"] == 10
 
 
-def test_a_warm_up_helps_more_than_chance():
-    slow, fast = (CURVES["depth"][name] for name in ("post-norm", "post-norm, warm-up"))
-    d = torch.tensor(fast).mean(dim=1) - torch.tensor(slow).mean(dim=1)  # (seeds,)
+@pytest.mark.parametrize(
+    ("part", "slow", "fast"),
+    [
+        ("depth", "post-norm", "post-norm, warm-up"),
+        ("depth", "post-norm", "post-norm, third rate"),
+        ("parts", WHOLE, "no norm"),
+    ],
+)
+def test_what_the_page_calls_earlier_is_more_than_chance(part, slow, fast):
+    runs = torch.tensor([CURVES[part][name] for name in (slow, fast)]).mean(dim=2)
+    d = runs[1] - runs[0]  # (seeds,)
     assert d.mean() > 2.262 * d.std() / len(d) ** 0.5
 
 
