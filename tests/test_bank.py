@@ -229,5 +229,9 @@ def test_python_in_the_texts_is_formatted_and_knows_its_names(tmp_path):
 
 def test_the_pages_are_those_that_there_are():
     sources = bank.folder().parents[1] / "notebooks" / "source"
-    assert list(bank.pages().values()) == [p.name[:2] for p in sorted(sources.glob("*.md"))]
-    assert list(bank.pages()) == [p.stem[3:] for p in sorted(sources.glob("*.md"))]
+    assert list(bank.pages().values()) == [
+        bank.number_and_slug(p.stem)[0] for p in sorted(sources.glob("*.md"))
+    ]
+    assert list(bank.pages()) == [
+        bank.number_and_slug(p.stem)[1] for p in sorted(sources.glob("*.md"))
+    ]

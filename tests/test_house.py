@@ -26,6 +26,7 @@ from house_rules import SYMBOLS as SYMBOLS_FILE
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course.build.minutes import count_words, exercise_minutes
+from tutor.check import bank
 
 CHAPTERS = sorted(NOTEBOOKS.glob("*.ipynb"))
 RULE = {rule.__name__: rule for rule in RULES}
@@ -309,10 +310,11 @@ def test_each_topic_of_the_seeds_leads_to_a_section():
     assert text.count("\n## ") == 4 and len(links) >= len(topics) - 8 >= 50
     assert all(row.count(".ipynb#") or row in topics[:2] for row in topics)
     for words, page, place in links:
+        number, _, heading = words.partition(" ")
         source = (NOTEBOOKS / "source" / f"{page}.md").read_text(encoding="utf-8")
         headings = [heading.strip() for heading in re.findall(r"^##+ (.+)$", source, re.M)]
-        assert words[:3] == f"{page[:2]} " and words[3:] in headings, words
-        assert unquote(place) == words[3:].replace("`", "").replace(" ", "-"), place
+        assert number == bank.number_and_slug(page)[0] and heading in headings, words
+        assert unquote(place) == heading.replace("`", "").replace(" ", "-"), place
 
 
 def test_count_of_compared_cells():
@@ -399,7 +401,7 @@ def test_the_maps_name_the_same_minutes_as_the_chapters():
     said = {}
     for page in (NOTEBOOKS / "source").glob("*.md"):
         read = re.search(r"\*\*Time\*\* (\d+) min", page.read_text(encoding="utf-8"))[1]
-        said[page.stem] = (read, str(exercise_minutes(page.stem[:2]) or "–"))
+        said[page.stem] = (read, str(exercise_minutes(bank.number_and_slug(page.stem)[0]) or "–"))
     row = r"^\| \[.*?\((?:notebooks/)?(\w+)\.ipynb\) .*\| (\d+) \| (\d+|–) \|$"
     for path in (ROOT / "README.md", NOTEBOOKS / "source" / "00_start_here.md"):
         rows = re.findall(row, path.read_text(encoding="utf-8"), re.M)

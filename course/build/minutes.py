@@ -6,7 +6,7 @@ import re
 import jupytext
 
 from course.build.notebooks import NOTEBOOKS, select, write_atomically
-from tutor.check.bank import chapters, find, of_chapter, on_page
+from tutor.check.bank import chapters, find, number_and_slug, of_chapter, on_page
 
 WORDS_A_MINUTE = 160
 SECONDS_A_LINE = 5
@@ -67,8 +67,10 @@ def write_maps(root=NOTEBOOKS.parent):
     """Write what the texts say of each other: the list of the pages, and the minutes of each."""
     folder, told = root / "notebooks", {}
     for source in select([], folder):
-        read = reading_minutes(jupytext.read(source, fmt="md:myst"), source.stem[:2])
-        told[source.stem] = read, exercise_minutes(source.stem[:2])
+        read = reading_minutes(
+            jupytext.read(source, fmt="md:myst"), number_and_slug(source.stem)[0]
+        )
+        told[source.stem] = read, exercise_minutes(number_and_slug(source.stem)[0])
 
     def row(found):
         read, exercises = told[found[2]]
@@ -92,7 +94,7 @@ def print_minutes(names):
     """Print, for the chapters whose names begin so (all, if none), their words and minutes."""
     for source in select(names, NOTEBOOKS):
         notebook = jupytext.read(source, fmt="md:myst")
-        chapter = source.stem[:2]
+        chapter = number_and_slug(source.stem)[0]
         print(
             f"{source.stem}: {count_words(notebook):,} words, {len(notebook.cells)} cells, "
             f"{reading_minutes(notebook, chapter)} minutes to read, "

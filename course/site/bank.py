@@ -8,7 +8,7 @@ from course.build.exercises import KIND_NAMES, page_of, title_of
 from course.build.notebooks import NOTEBOOKS
 from course.museum import EXHIBITS, verdicts
 from course.site.answers import cases_of, in_page
-from tutor.check.bank import find, of_chapter, on_page, pages
+from tutor.check.bank import find, number_and_slug, of_chapter, on_page, pages
 
 
 def render(template, **values):
@@ -59,7 +59,7 @@ def write_exercises(chapters, folder):
             "exercises.md", page=page, title=title_of(page), chosen=chosen, on_page=mine,
             kinds=KIND_NAMES,
         )  # fmt: skip
-        (folder / f"{page[3:]}.md").write_text(text, encoding="utf-8")
+        (folder / f"{number_and_slug(page)[1]}.md").write_text(text, encoding="utf-8")
         for exercise in (*chosen, *mine):
             text = render(
                 "exercise.md", exercise=exercise, kind=KIND_NAMES[exercise.kind],
@@ -69,7 +69,9 @@ def write_exercises(chapters, folder):
             )  # fmt: skip
             (folder / f"{exercise.name}.md").write_text(text, encoding="utf-8")
     lines = ["# Exercises", "", "A check answers each in the notebook and names the mistake.", ""]
-    slugs = {page_of(chapter)[3:]: title_of(page_of(chapter)) for chapter in chapters}
+    slugs = {
+        number_and_slug(page_of(chapter))[1]: title_of(page_of(chapter)) for chapter in chapters
+    }
     lines += [f"- [{title}]({slug}.md)" for slug, title in slugs.items()]
     lines += ["", hidden_toctree(slugs), ""]
     (folder / "index.md").write_text("\n".join(lines), encoding="utf-8")
@@ -77,7 +79,11 @@ def write_exercises(chapters, folder):
 
 def notebook_of(exercise, page):
     """Where an exercise can be worked on: its notebook, and the services that open it."""
-    path = f"{page}.ipynb" if exercise.name in on_page(page[:2]) else f"exercises/{page}.ipynb"
+    path = (
+        f"{page}.ipynb"
+        if exercise.name in on_page(number_and_slug(page)[0])
+        else f"exercises/{page}.ipynb"
+    )
     here = path.removeprefix("exercises/")
     local = here if here != path else f"../notebooks/{path}"
     links = [f'<a href="{local}" download>download the notebook</a>']

@@ -13,6 +13,7 @@ from course.build.alone import opened_at
 from course.build.minutes import exercise_minutes
 from course.build.notebooks import NOTEBOOKS
 from course.site import alive
+from tutor.check.bank import number_and_slug
 
 INLINE = re.compile(r'src="data:image/(png|svg\+xml);base64,([^"]+)"')
 ON_THE_SITE = (
@@ -89,7 +90,7 @@ def to_html(output, keep, shown):
 
 def with_pages(text):
     """Links to files of the repository as links to pages of the site."""
-    text = re.sub(r"\]\((?:\.\./)?exercises/\d\d_(\w+)\.ipynb", r"](../exercises/\1.md", text)
+    text = re.sub(r"\]\((?:\.\./)?exercises/\d\d[a-z]?_(\w+)\.ipynb", r"](../exercises/\1.md", text)
     text = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](../examples/\1.md)", text)
     return re.sub(
         r"\[([^\]]+)\]\(\.\./tutor/([\w/]+)\.py\)",
@@ -100,7 +101,7 @@ def with_pages(text):
 
 def with_tools(text, path):
     """The opening with a line below its title: the notebook, who opens it, and its exercises."""
-    chapter, slug = path.stem[:2], path.stem[3:]
+    chapter, slug = number_and_slug(path.stem)
     tools = [f'<a class="button" href="{path.name}" download>Download the notebook</a>']
     tools += [f'<a href="{url}">{words}</a>' for words, url in opened_at(path.name).items()]
     if minutes := exercise_minutes(chapter):

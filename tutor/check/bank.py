@@ -58,9 +58,15 @@ def folder():
 
 @cache
 def pages():
-    """Slug -> number of each page that there is, in order: `encoder` -> "04"."""
+    """Slug -> number of each page that there is, in order: `depth` -> "05b"."""
     names = (folder().parent / "pages.txt").read_text(encoding="utf-8").split()
-    return {name[3:]: name[:2] for name in names}
+    return {slug: number for number, slug in map(number_and_slug, names)}
+
+
+def number_and_slug(name):
+    """The two parts of a page's name: `05b_depth` -> ("05b", "depth")."""
+    number, _, slug = name.partition("_")
+    return number, slug
 
 
 def chapters():
