@@ -1,19 +1,23 @@
-"""What an encoder loses with a part: `python -m course.making.parts` (chapter 05).
+"""What an encoder loses with a part: `python -m course.making.parts` (05 and 05b).
 
 It trains what `results.json` does not have yet, and writes it after each run; without the file, all
-is trained anew, in about half an hour on one thread. What it runs are the definitions of the page
-itself, so that the two cannot differ.
+is trained anew, in about half an hour on one thread. What it runs are the definitions of the pages
+themselves, so that the two cannot differ.
 """
 
 import ast
 import json
 import platform
 from datetime import date
+from functools import partial
+from itertools import count
 
 import jupytext
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from course.build.notebooks import NOTEBOOKS
+from tutor.encoder import Encoder
 from tutor.models.parts import CHANGES, FOLDER, SEEDS, UPDATES, WHOLE
 
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.ClassDef, ast.FunctionDef)
@@ -40,6 +44,21 @@ def wanted(node):
     return isinstance(node, DEFINITIONS)
 
 
+def train(pages, seed, steps, rate=3e-3, warm_up=0, norm_first=False, **settings):
+    """Page 05's `learn`, at the rate and in the order of norm and residual that 05b compares."""
+    page, depth = pages
+    page["Encoder"], step = partial(Encoder, norm_first=norm_first), count()
+
+    def set_rate(optimizer, *_):
+        optimizer.param_groups[0]["lr"] = rate * depth["warm_up"](next(step), warm_up)
+
+    hook = register_optimizer_step_pre_hook(set_rate)  # it is called before each step
+    try:
+        return page["learn"](seed, steps, **settings)
+    finally:
+        hook.remove()
+
+
 def write(results):
     """Write the results, a line a run."""
     head = {
@@ -55,6 +74,7 @@ def write(results):
 def main():
     torch.set_num_threads(1)  # so that the same machine gives the same numbers
     page, path = defined_by_the_page(), FOLDER / "results.json"
+    pages = page, defined_by_the_page("depth")
     results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     curves, looks = results.setdefault("curves", {}), results.setdefault("looks", [])
     for seed in SEEDS:
@@ -63,7 +83,7 @@ def main():
                 runs = curves.setdefault(part, {}).setdefault(name, [])
                 if len(runs) > seed and (name != WHOLE or len(looks) > seed):
                     continue
-                reader, curve = page["learn"](seed, UPDATES[part], **settings)
+                reader, curve = train(pages, seed, UPDATES[part], **settings)
                 runs[seed:] = [[round(share, 2) for share in curve]]
                 if name == WHOLE:
                     shares = (page["right_without"](x, reader, seed) for x in page["LOOKS"])

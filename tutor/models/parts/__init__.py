@@ -1,7 +1,7 @@
-"""What an encoder loses with a part of it, measured for ten seeds (chapter 05).
+"""What an encoder loses with a part of it, measured for ten seeds (chapters 05 and 05b).
 
-`CHANGES` are the encoders of that chapter, each told by what differs from the whole one: settings
-of the page's own `learn`, which `python -m course.making.parts` runs from the text of the page.
+`CHANGES` are the encoders of these chapters, each told by what differs from the whole one: settings
+of a training, which `python -m course.making.parts` runs from the texts of both pages.
 """
 
 import json
