@@ -37,7 +37,8 @@ def test_the_pages_count_what_ships():
     lucky = [s for s in SEEDS if CURVES["parts"]["no residual"][s][-1] > 0.9]
     assert lucky == [3, 9]
     deep = {name: learn_in_time("depth", name) for name in CHANGES["depth"]}
-    assert deep["post-norm"] <= 3 < 9 <= deep["post-norm, warm-up"] and deep["pre-norm"] == 10
+    assert deep["post-norm"] <= 3 < 9 <= deep["post-norm, warm-up"]
+    assert deep["pre-norm"] == deep["no norm"] == 10
     assert deep["post-norm"] < deep["post-norm, third rate"] == 7
     sizes = {name: learn_in_time("sizes", name) for name in CHANGES["sizes"]}
     assert sizes["no factor"] <= 5 >= sizes["a sixth as long"] and sizes["ratio mended"] == 10

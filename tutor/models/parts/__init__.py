@@ -31,6 +31,7 @@ CHANGES = {
         "post-norm, third rate": dict(layers=6, rate=1e-3),
         "post-norm, warm-up": dict(layers=6, warm_up=200),
         "pre-norm": dict(layers=6, norm_first=True),
+        "no norm": dict(layers=6, without="norm"),
     },
 }
 
