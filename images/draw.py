@@ -1081,6 +1081,34 @@ def questions(p):
         p.text(135 + t * 99, 20, str(t), italic=True)
 
 
+@picture(900, 290, "One pass for each token that is written")
+def writing(p):
+    """The encoder reads a man is riding a white horse and gives the memory. The text so far,
+    BOS un homme, and the memory go into the decoder, which gives three rows of logits. Rows 0 and 1
+    answer what is written already; row 2, which is lit, says monte. This token is appended, and
+    the loop goes on until EOS.
+    """
+    p.box(20, 24, 250, 44, "a man is riding a white horse .", GREY, size=14)
+    p.arrow((270, 46), (318, 46))
+    p.box(320, 24, 120, 44, "encoder", GREY)
+    p.arrow((380, 68), (380, 128))
+    p.text(392, 98, "memory, the same in each round", size=13, anchor="start", italic=True)
+    p.text(145, 112, "the text so far", size=13, italic=True)
+    for t, word in enumerate(("[BOS]", "un", "homme")):
+        p.box(20 + t * 85, 130, 80, 44, word, BLUE, size=14)
+    p.arrow((270, 152), (318, 152))
+    p.box(320, 130, 120, 44, "decoder", BLUE)
+    for t, said in enumerate(("row 0: after [BOS]", "row 1: after un", "row 2: after homme")):
+        y = 116 + t * 38
+        p.arrow((440, 152), (462, 152), (462, y + 16), (488, y + 16))
+        p.box(490, y, 170, 32, said, YELLOW if t == 2 else GREY, dashed=t < 2, size=13)
+    p.arrow((660, 208), (718, 208))
+    p.box(720, 186, 160, 44, "most probable:\nmonte", YELLOW, size=14)
+    p.arrow((800, 230), (800, 258), (260, 258), (260, 176))
+    p.text(530, 274, "append it, and ask again until [EOS]", size=13, italic=True)
+    p.text(670, 151, "answered already", size=13, anchor="start", italic=True)
+
+
 READING_PARTS = {
     "map": "the maps of cross-attention",
     "rate": "the way from a map of words to an error rate",
