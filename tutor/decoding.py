@@ -1,4 +1,4 @@
-"""Writing a translation: greedy, sampling and beam search (chapter 09)."""
+"""Writing a translation: greedy, sampling and beam search (chapters 09 and 09b)."""
 
 import math
 from contextlib import contextmanager

@@ -55,7 +55,7 @@ def rows_as_points(panels, words, marks, caption, alt, varies=None):
 
 
 def kept_tokens(steps, rules, caption, alt, varies=None):
-    """Chapter 09: bars of the most probable next tokens, cut or not; a row a step, a column a rule.
+    """Chapter 09b: bars of the likeliest next tokens, cut or not; a row a step, a column a rule.
 
     steps: a dict from name to (tokens, shares), the largest first; so many bars as tokens. rules: a
     dict from name to a function of the shares of all tokens, True where one stays. Tokens that do

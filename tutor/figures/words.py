@@ -39,7 +39,7 @@ def sentences(sources, written, right, caption, alt):
 
 
 def draws(found, caption, alt, shown=4, of=None, varies="chance"):
-    """Chapters 18 and 22: the first different ones of drawn sentences, how often each was drawn.
+    """Chapters 09b, 18, 22: the first different ones of drawn sentences, how often each was drawn.
 
     found: a dict from the title of a column to {rule: texts}. of: how many were drawn by each rule
     for all columns together; without it, each column has its own.
