@@ -38,7 +38,7 @@ TAUGHT = {
     "hallucination": "09 10", "beam": "09", "slice_vertically": "03", "RoPE": "20",
     "perplexity": "08 18", "label smoothing": "08", "padding": "02 07", "BPE": "07",
     "warmup": "05 08", "layer norm": "04", "residual": "04", "positional encoding": "04",
-    "multi-head": "03", "embedding": "01", "teacher forcing": "06", "temperature": "09",
+    "multi-head": "03", "embedding": "01", "teacher forcing": "06", "temperature": "09b",
     "logit lens": "13",
 }  # fmt: skip
 DRAWN = """(view) => [view.innerHTML, ...[...view.querySelectorAll("canvas")].map(
@@ -150,7 +150,7 @@ def not_found(page, address):
         found = page.locator("#search-results li > a")
         found.first.wait_for()
         names = [
-            link.rpartition("/")[2][:2]
+            link.rpartition("/")[2].partition("_")[0]
             for link in found.evaluate_all("all => all.map((a) => a.href)")
         ]
         if not set(names[:2]) & set(chapters.split()):
