@@ -676,6 +676,44 @@ def training_loop(p, part):
     p.text(325, 306, "then the next batch", size=13, italic=True)
 
 
+@picture(900, 260, "Two losses")
+def two_losses(p):
+    """Two rows that meet in one model. Above, the training pairs give the training loss, from
+    which an arrow leads back into the model: gradients and a step. Below, the validation pairs
+    give the validation loss, from which no arrow leads back: a person reads it and decides
+    whether to go on.
+    """
+    p.box(30, 56, 200, 64, "training pairs\nthe model learns them", BLUE, size=14)
+    p.box(30, 160, 200, 64, "validation pairs\nnever learned", YELLOW, size=14)
+    p.box(320, 56, 130, 168, "model", GREY)
+    p.box(540, 56, 150, 64, "training loss", BLUE, size=14)
+    p.box(540, 160, 150, 64, "validation loss", YELLOW, size=14)
+    for y in (88, 192):
+        p.arrow((230, y), (318, y))
+        p.arrow((450, y), (538, y))
+    p.arrow((615, 56), (615, 28), (385, 28), (385, 54))
+    p.text(500, 15, "gradients and a step", size=13, italic=True)
+    p.arrow((690, 192), (748, 192))
+    p.text(756, 192, "go on, or stop?", size=14, anchor="start")
+
+
+@picture(900, 190, "A smoothed target")
+def smoothed_target(p):
+    """Two rows of four numbers, for the tokens un, homme, monte and cheval. The plain target has 1
+    at homme and 0 at the others. The target that is smoothed by 0.1 has 0.925 at homme and 0.025
+    at each of the others.
+    """
+    rows = {"plain target": ("0", "1", "0", "0"),
+            "smoothed, ε = 0.1": ("0.025", "0.925", "0.025", "0.025")}  # fmt: skip
+    for k, token in enumerate(("un", "homme", "monte", "cheval")):
+        p.text(375 + 110 * k, 28, token)
+    for i, (name, numbers) in enumerate(rows.items()):
+        y = 50 + 66 * i
+        p.text(300, y + 22, name, anchor="end")
+        for k, number in enumerate(numbers):
+            p.box(320 + 110 * k, y, 110, 44, number, YELLOW if k == 1 else WHITE if not i else BLUE)
+
+
 @picture(910, 330, "A lookup")
 def lookup(p):
     """Left, a table of 8 rows and 9 columns, one row for each of the words a, man, is, riding,
