@@ -452,6 +452,7 @@ def test_command_line(tokenizer, tmp_path, monkeypatch, capsys):
 
 FEWER = {  # what a page trains on, and how long, to be quick here
     "60_000": "300",
+    "6_000": "300",
     "vocab_size=3000": "vocab_size=700",
     "english.index(bicycle)": "8",
     "[eight] * 60": "[eight] * 2",
@@ -472,10 +473,11 @@ class Short(ast.NodeTransformer):
         return ast.copy_location(ast.Pass(), node)
 
 
-def test_a_page_that_trains(monkeypatch):
+def test_pages_that_train(monkeypatch):
     monkeypatch.setenv("TUTOR_DEVICE", NAME)
     monkeypatch.setattr(figures, "loss_panels", partial(figures.loss_panels, mean_of=1))
-    text = (NOTEBOOKS / "source" / "08_training.md").read_text("utf-8")
+    pages = "08_training", "08b_overfitting"
+    text = "".join((NOTEBOOKS / "source" / f"{page}.md").read_text("utf-8") for page in pages)
     for much, few in FEWER.items():
         assert much in text, much
         text = text.replace(much, few)

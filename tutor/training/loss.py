@@ -1,4 +1,4 @@
-"""The loss: cross-entropy with label smoothing, a chunk at a time (chapter 08)."""
+"""The loss: cross-entropy with label smoothing, a chunk at a time (chapters 08 and 08b)."""
 
 import torch
 
