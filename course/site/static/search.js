@@ -9,7 +9,7 @@ const KINDS = {
 };
 const PAGES = 8; // of a kind
 const SECTIONS = 3; // of a page
-const RANKING = { pageLength: 0.1, termSaturation: 1 }; // chapters are long
+const RANKING = { pageLength: 0.1, termSaturation: 0.5 }; // a long page is no fault
 
 const asked = new URLSearchParams(location.search).get("q") ?? "";
 const place = document.getElementById("search-results");
