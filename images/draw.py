@@ -146,31 +146,33 @@ def picture(width, height, title, parts=None):
     return register
 
 
-@picture(900, 520, "Map of the course")
+@picture(900, 582, "Map of the course")
 def course_map(p):
-    """The core is a row of six chapters in yellow, joined by arrows: 01 embedding table, 02 single
-    head, 03 many heads, 04 encoder, 06 decoder, 08 training. From its end, arrows lead to three
-    branches, each a column. Use it: 07 text to batches, 09 decoding, 10 is it better, 16 what it
-    costs, 17 shipping. Look inside: 05 what each part is for, 11 reading attention, 12 heads off,
-    13 a decision, 14 nn.Transformer, 15 museum of bugs. Today's models: 18 a language model, 19
-    learning from context, 20 since 2017, 21 longer and smaller, 22 rewarded.
+    """The core is a row of seven chapters in yellow, joined by arrows: 01 embedding table, 02
+    single head, 03 many heads, 04 encoder, 06 decoder, 06b it translates, 08 training. From its
+    end, arrows lead to three branches, each a column. Use it: 07 text to batches, 08b does it
+    learn, 09 decoding, 09b sampling, 10 is it better, 16 what it costs, 17 shipping. Look inside:
+    05 what each part is for, 05b how deep, 11 reading attention, 12 heads off, 13 a decision, 14
+    nn.Transformer, 15 museum of bugs. Today's models: 18 a language model, 19 learning from
+    context, 20 since 2017, 21 longer and smaller, 22 rewarded.
     """
-    core = ("01 Embedding\ntable", "02 Single head", "03 Many heads", "04 Encoder", "06 Decoder",
-            "08 Training")  # fmt: skip
+    core = ("01 Embedding\ntable", "02 Single\nhead", "03 Many\nheads", "04 Encoder",
+            "06 Decoder", "06b It\ntranslates", "08 Training")  # fmt: skip
     branches = {
-        "Use it": ("07 Text to batches", "09 Decoding", "10 Is it better?", "16 What it costs",
-                   "17 Shipping"),
-        "Look inside": ("05 What each part is for", "11 Reading attention", "12 Heads off",
-                        "13 A decision", "14 nn.Transformer", "15 Museum of bugs"),
+        "Use it": ("07 Text to batches", "08b Does it really learn?", "09 Decoding",
+                   "09b Sampling", "10 Is it better?", "16 What it costs", "17 Shipping"),
+        "Look inside": ("05 What each part is for", "05b How deep can it be?",
+                        "11 Reading attention", "12 Heads off", "13 A decision",
+                        "14 nn.Transformer", "15 Museum of bugs"),
         "Today's models": ("18 A language model", "19 Learning from context", "20 Since 2017",
                            "21 Longer and smaller", "22 Rewarded"),
     }  # fmt: skip
     p.text(450, 30, "The core", size=16, bold=True)
     for k, chapter in enumerate(core):
-        x = 16 + k * 148
-        p.box(x, 52, 128, 44, chapter, YELLOW, size=13)
+        x = 16 + k * 126
+        p.box(x, 52, 108, 44, chapter, YELLOW, size=13)
         if k:
-            p.arrow((x - 20, 74), (x - 2, 74))
+            p.arrow((x - 18, 74), (x - 2, 74))
     for i, (name, chapters) in enumerate(branches.items()):
         middle = 155 + i * 295
         p.arrow((820, 96), (820, 124), (middle, 124), (middle, 152))
