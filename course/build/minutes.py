@@ -67,10 +67,9 @@ def write_maps(root=NOTEBOOKS.parent):
     """Write what the texts say of each other: the list of the pages, and the minutes of each."""
     folder, told = root / "notebooks", {}
     for source in select([], folder):
-        read = reading_minutes(
-            jupytext.read(source, fmt="md:myst"), number_and_slug(source.stem)[0]
-        )
-        told[source.stem] = read, exercise_minutes(number_and_slug(source.stem)[0])
+        chapter, _ = number_and_slug(source.stem)
+        read = reading_minutes(jupytext.read(source, fmt="md:myst"), chapter)
+        told[source.stem] = read, exercise_minutes(chapter)
 
     def row(found):
         read, exercises = told[found[2]]
@@ -94,7 +93,7 @@ def print_minutes(names):
     """Print, for the chapters whose names begin so (all, if none), their words and minutes."""
     for source in select(names, NOTEBOOKS):
         notebook = jupytext.read(source, fmt="md:myst")
-        chapter = number_and_slug(source.stem)[0]
+        chapter, _ = number_and_slug(source.stem)
         print(
             f"{source.stem}: {count_words(notebook):,} words, {len(notebook.cells)} cells, "
             f"{reading_minutes(notebook, chapter)} minutes to read, "

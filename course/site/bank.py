@@ -79,12 +79,8 @@ def write_exercises(chapters, folder):
 
 def notebook_of(exercise, page):
     """Where an exercise can be worked on: its notebook, and the services that open it."""
-    path = (
-        f"{page}.ipynb"
-        if exercise.name in on_page(number_and_slug(page)[0])
-        else f"exercises/{page}.ipynb"
-    )
-    here = path.removeprefix("exercises/")
+    here = f"{page}.ipynb"
+    path = here if exercise.name in on_page(exercise.chapter) else f"exercises/{here}"
     local = here if here != path else f"../notebooks/{path}"
     links = [f'<a href="{local}" download>download the notebook</a>']
     links += [f'<a href="{url}">{words}</a>' for words, url in opened_at(path).items()]
