@@ -146,39 +146,43 @@ def picture(width, height, title, parts=None):
     return register
 
 
-@picture(900, 582, "Map of the course")
+@picture(900, 622, "Map of the course")
 def course_map(p):
-    """The core is a row of seven chapters in yellow, joined by arrows: 01 embedding table, 02
-    single head, 03 many heads, 04 encoder, 06 decoder, 06b it translates, 08 training. From its
-    end, arrows lead to three branches, each a column. Use it: 07 text to batches, 08b does it
-    learn, 09 decoding, 09b sampling, 10 is it better, 16 what it costs, 17 shipping. Look inside:
-    05 what each part is for, 05b how deep, 11 reading attention, 12 heads off, 13 a decision, 14
+    """The core is a row of eight chapters in yellow, joined by arrows: 01 embedding table, 02
+    single head, 03 many heads, 03b positions, 04 encoder, 06 decoder, 06b it translates, 08
+    training. From its end, arrows lead to three branches, each a column. Use it: 07 text to
+    batches, 08b does it learn, 09 decoding, 09b sampling, 10 is it better, 16 what it costs, 16b
+    how large, 17 shipping. Look inside: 05 what each part is for, 05b how deep, 11 reading
+    attention, 11b choosing a head, 12 heads off, 13 a decision, 13b which vector, 14
     nn.Transformer, 15 museum of bugs. Today's models: 18 a language model, 19 learning from
-    context, 20 since 2017, 21 longer and smaller, 22 rewarded.
+    context, 20 since 2017, 20b Muon, 21 longer and smaller, 21b fewer bits, 22 rewarded, 22b GRPO.
     """
-    core = ("01 Embedding\ntable", "02 Single\nhead", "03 Many\nheads", "04 Encoder",
-            "06 Decoder", "06b It\ntranslates", "08 Training")  # fmt: skip
+    core = ("01 Embed-\nding table", "02 Single\nhead", "03 Many\nheads", "03b\nPositions",
+            "04\nEncoder", "06\nDecoder", "06b It\ntranslates", "08\nTraining")  # fmt: skip
     branches = {
         "Use it": ("07 Text to batches", "08b Does it really learn?", "09 Decoding",
-                   "09b Sampling", "10 Is it better?", "16 What it costs", "17 Shipping"),
+                   "09b Sampling", "10 Is it better?", "16 What it costs",
+                   "16b How large should it be?", "17 Shipping"),
         "Look inside": ("05 What each part is for", "05b How deep can it be?",
-                        "11 Reading attention", "12 Heads off", "13 A decision",
-                        "14 nn.Transformer", "15 Museum of bugs"),
+                        "11 Reading attention", "11b Choosing a head", "12 Heads off",
+                        "13 A decision", "13b Which vector?", "14 nn.Transformer",
+                        "15 Museum of bugs"),
         "Today's models": ("18 A language model", "19 Learning from context", "20 Since 2017",
-                           "21 Longer and smaller", "22 Rewarded"),
+                           "20b Muon", "21 Longer and smaller",
+                           "21b Fewer bits, fewer vectors", "22 Rewarded", "22b GRPO"),
     }  # fmt: skip
     p.text(450, 30, "The core", size=16, bold=True)
     for k, chapter in enumerate(core):
-        x = 16 + k * 126
-        p.box(x, 52, 108, 44, chapter, YELLOW, size=13)
+        x = 8 + k * 112
+        p.box(x, 52, 92, 44, chapter, YELLOW, size=13)
         if k:
-            p.arrow((x - 18, 74), (x - 2, 74))
+            p.arrow((x - 20, 74), (x - 2, 74))
     for i, (name, chapters) in enumerate(branches.items()):
         middle = 155 + i * 295
-        p.arrow((820, 96), (820, 124), (middle, 124), (middle, 152))
+        p.arrow((838, 96), (838, 124), (middle, 124), (middle, 152))
         p.text(middle, 170, name, size=16, bold=True)
         for k, chapter in enumerate(chapters):
-            p.box(middle - 110, 190 + k * 54, 220, 40, chapter, BLUE, size=14)
+            p.box(middle - 110, 186 + k * 48, 220, 38, chapter, BLUE, size=14)
 
 
 SENTENCE = ("a", "man", "is", "riding", "a", "white", "horse")
