@@ -1698,6 +1698,70 @@ def instalments(p):
     p.box(760, 220, 115, 76, "5.25 / 2\n= 2.625", YELLOW)
 
 
+@picture(900, 250, "Activation checkpointing")
+def checkpointing(p):
+    """Two rows of three layers. Above, everything is kept: what goes into each layer, and all
+    results inside it. Below, with checkpoints, only what goes into each layer is kept. The backward
+    pass comes from the right and computes the results inside one layer again before it needs them.
+    """
+    for y, words, kept in ((66, "all is kept", 3), (176, "checkpoints", 0)):
+        p.text(100, y, words, bold=True)
+        for i in range(3):
+            left = 210 + i * 220
+            p.box(left, y - 22, 44, 44, "X", YELLOW)
+            p.arrow((left + 44, y), (left + 64, y))
+            again = not kept and i == 2
+            inside = "results inside" if kept else "computed again" if again else "forgotten"
+            p.box(left + 66, y - 28, 120, 56, inside, (GREY, YELLOW)[bool(kept or again)],
+                  dashed=not kept, size=13)  # fmt: skip
+            p.arrow((left + 186, y), (left + 218, y))
+    for i in range(3):
+        p.text(336 + i * 220, 18, f"layer {i + 1}", size=14)
+    p.arrow((860, 228), (640, 228))
+    p.text(600, 228, "the backward pass comes to layer 3 first", size=13, anchor="end", italic=True)
+
+
+@picture(900, 300, "One budget, three models")
+def one_budget(p):
+    """Three rectangles with one area: their width is the number of parameters, their height the
+    number of tokens. The first is narrow and high: a small model that reads much. The second is a
+    square, with 20 tokens a parameter. The third is wide and low: a large model that reads little.
+    """
+    names = ("half the parameters,\ntwice the tokens", "20 tokens\na parameter",
+             "twice the parameters,\nhalf the tokens")  # fmt: skip
+    for x, width, fill, name in zip(
+        (150, 420, 740), (50, 100, 200), (BLUE, YELLOW, BLUE), names, strict=True
+    ):
+        height = 10_000 / width
+        p.cell(x - width / 2, 240 - height, width, height, fill)
+        for k, line in enumerate(name.split("\n")):
+            p.text(x, 258 + 18 * k, line, size=14)
+    p.text(98, 140, "tokens D", size=14, anchor="end", italic=True)
+    p.text(740, 170, "parameters Θ", size=14, italic=True)
+    p.text(580, 50, "three rectangles, one area: C = 6 Θ D operations", bold=True)
+
+
+@picture(900, 250, "Three products for one")
+def three_products(p):
+    """One row a product. In the forward pass X times W gives the result. In the backward pass the
+    gradient of the result times W transposed gives the gradient of X, and X transposed times the
+    gradient of the result gives the gradient of W. Each takes 2 operations a weight and token.
+    """
+    for row, (words, factors, result, fill) in enumerate((
+        ("forward", ("X", "W"), "result", YELLOW),
+        ("backward", ("gradient of result", "Wᵀ"), "gradient of X", BLUE),
+        ("", ("Xᵀ", "gradient of result"), "gradient of W", BLUE),
+    )):  # fmt: skip
+        y = 30 + 72 * row
+        p.text(36, y + 25, words, anchor="start", bold=True)
+        p.box(150, y, 150, 50, factors[0], GREY, size=14)
+        p.text(318, y + 25, "@", size=18)
+        p.box(336, y, 150, 50, factors[1], GREY, size=14)
+        p.arrow((486, y + 25), (538, y + 25))
+        p.box(540, y, 140, 50, result, fill, size=14)
+        p.text(700, y + 25, "2 a weight and token", size=14, anchor="start")
+
+
 @picture(900, 300, "A head switched off")
 def head_off(p):
     """The results of head 0, head 1 and head 2 stand side by side, each of shape (T, d_v), and W_O
