@@ -1,4 +1,4 @@
-"""Several processes that train one model, as `torchrun` starts them (chapter 16).
+"""Several processes that train one model, as `torchrun` starts them (chapter 16b).
 
 Each of them holds the whole model, reads its share of every batch, and gets the mean of all
 gradients from PyTorch's DistributedDataParallel: gloo carries it between CPUs, NCCL between GPUs.
