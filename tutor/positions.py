@@ -1,4 +1,4 @@
-"""Where a token stands: sinusoidal and learned positions (chapter 04)."""
+"""Where a token stands: sinusoidal and learned positions (chapter 03b)."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-// The whole model: embedding and positions, encoder, decoder, logits (chapters 04 and 06).
+// The whole model: embedding and positions, encoder, decoder, logits (chapters 03b to 06).
 import { causalMask } from "./attention.js";
 import { Decoder } from "./decoder.js";
 import { Encoder, within } from "./encoder.js";
