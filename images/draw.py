@@ -2053,6 +2053,61 @@ def slowed_hands(p):
     p.text(450, 256, words, size=13, italic=True)
 
 
+@picture(900, 250, "Further than the training")
+def further(p):
+    """Three strips of 256 tokens; the last one looks back. As trained: the last 32 tokens, in
+    yellow, lie at distances that the training showed; all others, in grey, at new ones. Slowed
+    down: all are yellow, because 256 places turn as far as 32 did. Window: the last 16 are yellow,
+    and all others are hidden.
+    """
+    rows = (
+        ("as trained", "distances that no training showed", GREY, 616, 88),
+        ("slowed down", "all distances look like those of the training", YELLOW, 0, 704),
+        ("window", "hidden: nothing new, and nothing found again", HIDDEN, 660, 44),
+    )
+    for k, (name, words, fill, start, width) in enumerate(rows):
+        y = 50 + 64 * k
+        p.text(120, y + 17, name, anchor="end", size=14, bold=True)
+        if start:
+            p.cell(130, y, start, 34, fill)
+        if fill == HIDDEN:
+            for x in range(150, 130 + start - 20, 80):
+                p.cross(x, y + 8, 18)
+        p.cell(130 + start, y, width, 34, YELLOW)
+        p.text(482, y + 47, words, size=13, italic=True)
+        p.arrow((832, y - 2), (832, y - 14), (700, y - 14))
+    p.text(790, 22, "place 255 looks back", size=13)
+    p.text(130, 22, "place 0", size=13, anchor="start")
+
+
+@picture(900, 250, "Less of each token")
+def kept_less(p):
+    """Yellow: what a cache keeps of a token in a layer with four heads. Left: a key and a value for
+    each head. Middle, fewer bits: the same eight boxes are a quarter as high, each with a scale.
+    Right, fewer vectors: one latent and one turned key for all heads.
+    """
+    for left, height, step, title in ((30, 72, 84, "all of it"), (330, 18, 30, "fewer bits")):
+        p.text(left + 118, 24, title, bold=True)
+        for k, row in enumerate("KV"):
+            for head in range(4):
+                x, y, width = left + head * 62, 50 + k * step, 50 if step > 30 else 38
+                p.cell(x, y, width, height, YELLOW)
+                p.text(x + width / 2, y + height / 2, f"{row}{head}", size=13)
+                if step == 30:
+                    p.cell(x + 40, y, 10, height, BLUE)
+    p.text(448, 116, "blue: the scale of a row", size=13, italic=True)
+    p.text(748, 24, "fewer vectors", bold=True)
+    p.cell(640, 50, 110, 72, YELLOW)
+    p.text(695, 86, "a latent", size=14)
+    p.cell(762, 50, 94, 72, YELLOW)
+    p.text(809, 86, "a turned key", size=13)
+    p.text(748, 146, "each head computes its own", size=13, italic=True)
+    p.text(748, 164, "keys and values from the latent", size=13, italic=True)
+    p.text(
+        450, 236, "yellow: what is kept of a token, in a layer of four heads", size=13, italic=True
+    )
+
+
 @picture(900, 250, "Latent attention: what is kept, and what is computed from it")
 def latent(p):
     """Left X, one vector a token. Through W_C it becomes the latent C and one turned key, in
