@@ -1,4 +1,4 @@
-"""Less to keep, less to compute: few bits, latent attention, mixtures of experts (chapter 21)."""
+"""Less to keep, less to compute: few bits, latent attention, mixtures of experts (chapter 21b)."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How far a small model reads beyond its training: `python -m course.making.longer` (chapter 21).
+"""How far a small model reads beyond its training: `python -m course.making.longer` (21, 21b).
 
 It trains a model for each seed that `results.json` does not have yet, on texts of SHORT tokens, and
 writes the file after each. Without the file, all are trained anew. Each scaling reads texts of LONG

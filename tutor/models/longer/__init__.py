@@ -1,4 +1,4 @@
-"""A small model that looks numbers up, in texts longer than those of its training (chapter 21).
+"""A small model that looks numbers up, in texts longer than those of its training (21, 21b).
 
 A text is a list of pairs, a name and its number. The numbers are drawn anew for each text, and stay
 within it: a name that comes back brings its number along. So a number is known if its name came
