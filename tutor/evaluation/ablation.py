@@ -1,4 +1,4 @@
-"""Switching heads off, and putting one run's vectors into another (chapters 12 and 13)."""
+"""Switching heads off, and putting one run's vectors into another (chapters 12 and 13b)."""
 
 from collections import defaultdict
 from contextlib import ExitStack, contextmanager
