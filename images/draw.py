@@ -74,6 +74,13 @@ class Canvas:
     def circle(self, x, y, radius, fill):
         self.parts.append(f'<circle cx="{x}" cy="{y}" r="{radius}" fill="{fill}" stroke="{LINE}"/>')
 
+    def ellipse(self, x, y, along, across, degrees, fill):
+        """An ellipse with these half axes, turned clockwise."""
+        self.parts.append(
+            f'<ellipse cx="{x}" cy="{y}" rx="{along}" ry="{across}" fill="{fill}" '
+            f'stroke="{LINE}" transform="rotate({degrees} {x} {y})"/>'
+        )
+
     def line(self, start, end, width, colour=LINE):
         (x1, y1), (x2, y2) = start, end
         self.parts.append(
@@ -1969,6 +1976,25 @@ def turned_pairs(p):
         p.text(cx, 262, "80° between them", size=14)
     words = "one pair of columns: place 0 points right, and each place turns it by 40° more, "
     p.text(450, 288, words + "anticlockwise", size=13, italic=True)
+
+
+@picture(900, 236, "From gradients to an even step")
+def even_step(p):
+    """A row of boxes: the gradients G of one step after another; their running mean U; U divided by
+    the root of the sum of its squares; five rounds; the step. Below each stands what it makes of a
+    circle: a long thin ellipse for the gradient and the mean, a small thin one after the division,
+    and nearly a circle after the rounds and in the step.
+    """
+    parts = (("gradients\nG, G, G, ...", GREY, 62, 4), ("running mean\nU", BLUE, 62, 7),
+             ("divide by\nits norm", BLUE, 32, 4), ("five\nrounds", YELLOW, 32, 30),
+             ("step\nη · even(U)", GREY, 32, 30))  # fmt: skip
+    for k, (name, fill, along, across) in enumerate(parts):
+        x = 24 + 180 * k
+        p.box(x, 30, 132, 56, name, fill, size=14)
+        if k < 4:
+            p.arrow((x + 132, 58), (x + 178, 58))
+        p.ellipse(x + 66, 160, along, across, -30, fill)
+    p.text(450, 222, "what each matrix makes of a circle", size=13, italic=True)
 
 
 @picture(900, 210, "A feed-forward layer with a gate")

@@ -1,4 +1,4 @@
-"""What changed since 2017, proved against PyTorch and arithmetic (chapter 20)."""
+"""What changed since 2017, proved against PyTorch and arithmetic (chapters 20, 20b)."""
 
 from functools import partial
 from statistics import fmean, median

@@ -1,4 +1,4 @@
-"""What the changes since 2017 are worth: `python -m course.making.since_2017` (chapter 20).
+"""What the changes since 2017 are worth: `python -m course.making.since_2017` (chapters 20, 20b).
 
 It trains what `results.json` and `muon.json` do not have yet, seed by seed, and writes them after
 each row. So their rows may come from several sittings; without the files, all are trained anew.

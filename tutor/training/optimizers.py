@@ -1,4 +1,4 @@
-"""Optimizers and the schedules of their learning rates (chapter 08)."""
+"""Optimizers and the schedules of their learning rates (chapters 08, 20b)."""
 
 import itertools
 import math

@@ -1,4 +1,4 @@
-"""What the changes since 2017 are worth, measured on small language models (chapter 20).
+"""What the changes since 2017 are worth, measured on small language models (chapters 20, 20b).
 
 `LADDER` makes one change after another. How it was measured stands in
 `course/making/since_2017.py`. `published.json` has the sizes of models that others published.
