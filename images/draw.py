@@ -2123,14 +2123,18 @@ def kept_less(p):
                     p.cell(x + 40, y, 10, height, BLUE)
     p.text(448, 116, "blue: the scale of a row", size=13, italic=True)
     p.text(748, 24, "fewer vectors", bold=True)
-    p.cell(640, 50, 110, 72, YELLOW)
-    p.text(695, 86, "a latent", size=14)
-    p.cell(762, 50, 94, 72, YELLOW)
-    p.text(809, 86, "a turned key", size=13)
+    p.cell(668, 50, 90, 72, YELLOW)
+    p.text(713, 86, "a latent", size=14)
+    p.cell(770, 50, 26, 72, YELLOW)
+    p.text(800, 86, "a turned key", size=13, anchor="start")
     p.text(748, 146, "each head computes its own", size=13, italic=True)
     p.text(748, 164, "keys and values from the latent", size=13, italic=True)
     p.text(
-        450, 236, "yellow: what is kept of a token, in a layer of four heads", size=13, italic=True
+        450,
+        236,
+        "yellow: what is kept of a token, in a layer of four heads (not to scale)",
+        size=13,
+        italic=True,
     )
 
 
@@ -2141,9 +2145,9 @@ def latent(p):
     queries may go through W_K transposed instead, and meet C itself.
     """
     p.box(20, 70, 110, 56, "X\n(S, d_model)", GREY, size=14)
-    p.arrow((130, 90), (208, 48))
-    p.arrow((130, 100), (208, 107))
-    p.text(156, 58, "W_C", size=13)
+    p.arrow((130, 98), (170, 98), (170, 47), (208, 47))
+    p.arrow((170, 98), (170, 107), (208, 107))
+    p.text(152, 86, "W_C", size=13)
     p.text(285, 13, "kept", bold=True)
     p.box(210, 26, 150, 42, "one turned key", YELLOW, size=14)
     p.box(210, 86, 150, 42, "C (S, latent)", YELLOW, size=14)
