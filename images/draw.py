@@ -1189,6 +1189,32 @@ def reading(p, part):
         p.text(x + 52, 102, note, size=12, italic=True)
 
 
+@picture(900, 246, "Choose on one split, report on another")
+def choose_and_report(p):
+    """Two small tables with the error rates of the same four heads. On validation the lowest is
+    0.19, at layer 1, head 0, which is lit; an arrow leads to the same place on test, where 0.25 is
+    lit and reported. The lowest rate on test, 0.20 at layer 1, head 1, is not used.
+    """
+    tables = (
+        (110, "validation chooses", (0.31, 0.24, 0.19, 0.22)),
+        (520, "test reports", (0.30, 0.23, 0.25, 0.20)),
+    )
+    for left, name, rates in tables:
+        p.text(left + 90, 22, name, bold=True)
+        for i, rate in enumerate(rates):
+            x, y = left + i % 2 * 90, 70 + i // 2 * 62
+            p.box(x, y, 86, 58, f"{rate:.2f}", YELLOW if i == 2 else GREY)
+        for head in range(2):
+            p.text(left + head * 90 + 43, 54, f"head {head}", size=13)
+        for layer in range(2):
+            p.text(left - 10, 99 + layer * 62, f"layer {layer}", anchor="end", size=13)
+    p.arrow((153, 190), (153, 220), (545, 220), (545, 194))
+    p.text(349, 204, "the lowest rate names a head: (1, 0)", size=13, italic=True)
+    p.arrow((585, 190), (585, 220), (728, 220))
+    p.text(736, 220, "reported: 0.25", anchor="start", bold=True)
+    p.text(718, 161, "lower, but may not choose", anchor="start", size=13, italic=True)
+
+
 @picture(900, 262, "The two steps of a word")
 def read_and_write(p):
     """Nine steps of a decoder, from left to right. Step 0 reads BOS and writes Un, step 1 reads Un
