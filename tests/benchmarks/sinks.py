@@ -1,6 +1,6 @@
 """Where cross-attention rests on real captions: `sinks.py [--model FOLDER]`.
 
-The head of chapter 11 whose weight on the full stop and [EOS] grows most, on 300 sentences of the
+The head of chapter 11b whose weight on the full stop and [EOS] grows most, on 300 sentences of the
 built-in validation split, from the first pieces of words to later ones; then this head on the first
 400 captions of Multi30k's test set of 2016. Printed are the weight on these two, the length of all
 that arrives, that of first pieces being 1, and the share of it that these two send to later pieces.

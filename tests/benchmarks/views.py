@@ -216,7 +216,7 @@ def journey():
 
 
 def aer_chosen_head():
-    """Mean over seeds of the test error rate of the head chosen on validation (chapter 11)."""
+    """Mean over seeds of the test error rate of the head chosen on validation (chapter 11b)."""
     splits = generate_pairs("val", 300), generate_pairs("test", 500)
     found = []
     for translator in map(load_small, SEEDS):

@@ -142,7 +142,7 @@ def grouped_intervals(found, label, caption, alt, number="{:.0f}"):
 
 
 def head_rates(columns, lines, chosen, steps, caption, alt):
-    """Chapter 11: alignment error rates, each head a mark, and baselines as lines, named outside.
+    """Chapter 11b: alignment error rates, each head a mark, and baselines as lines, named outside.
 
     columns: a dict from name to rates (2, L, h), of both `steps`; lines: a dict from name to rate.
     chosen: a dict from name to the index of the ringed reading, counted through (2, L, h).
