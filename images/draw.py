@@ -2214,6 +2214,35 @@ def low_rank(p):
     p.text(740, 212, "merged: one matrix again", size=13, italic=True)
 
 
+@picture(900, 236, "What is bought, and what is paid")
+def reward_and_price(p):
+    """A policy writes texts, and a judge gives each a reward; their mean is what is bought. Below
+    stands the reference, a frozen copy of where the policy began; the divergence of the policy from
+    it is what is paid, at the price beta. The training raises the first less the second.
+    """
+    p.box(30, 40, 120, 56, "policy", BLUE)
+    p.arrow((150, 68), (218, 68))
+    p.text(184, 50, "writes", size=13, italic=True)
+    p.box(220, 40, 110, 56, "texts", GREY)
+    p.arrow((330, 68), (388, 68))
+    p.box(390, 40, 110, 56, "judge", YELLOW)
+    p.arrow((500, 68), (558, 68))
+    p.box(560, 40, 150, 56, "mean reward", GREY, size=14)
+    p.text(635, 114, "bought", size=13, italic=True)
+    p.box(30, 150, 120, 56, "reference\n(frozen)", BLUE, dashed=True, size=14)
+    p.arrow((110, 96), (110, 123), (475, 123), (475, 158), (558, 158))
+    p.arrow((150, 186), (558, 186))
+    p.text(330, 106, "log π(x)", size=13)
+    p.text(330, 202, "log π_ref(x)", size=13)
+    p.box(560, 144, 150, 56, "β · divergence", GREY, size=14)
+    p.text(635, 218, "paid", size=13, italic=True)
+    p.arrow((710, 68), (826, 68), (826, 96))
+    p.arrow((710, 172), (826, 172), (826, 152))
+    p.text(770, 52, "plus", size=13, italic=True)
+    p.text(770, 190, "minus", size=13, italic=True)
+    p.box(776, 98, 100, 52, "goal", YELLOW)
+
+
 @picture(900, 236, "A policy and its reward")
 def rewarded(p):
     """A policy writes texts, a judge gives each a reward, and from the rewards of a group come
