@@ -1,4 +1,4 @@
-"""A second training, proved where every text can be enumerated (chapter 22)."""
+"""A second training, proved where every text can be enumerated (chapters 22 and 22b)."""
 
 import copy
 import itertools

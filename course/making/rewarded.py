@@ -1,4 +1,4 @@
-"""What a reward buys and costs: `python -m course.making.rewarded` (chapter 22).
+"""What a reward buys and costs: `python -m course.making.rewarded` (chapters 22 and 22b).
 
 It trains and measures what `results.json` does not have yet, seed by seed, and writes after each
 seed; without the file all is made anew. All arms of a seed begin at one model, and all have about

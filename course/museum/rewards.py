@@ -1,4 +1,4 @@
-"""Preferences and rewards: what goes wrong in a second training (chapter 22)."""
+"""Preferences and rewards: what goes wrong in a second training (chapters 22 and 22b)."""
 
 import torch
 from torch import nn

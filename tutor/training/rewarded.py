@@ -1,4 +1,4 @@
-"""A second training: low-rank updates, preferences and rewards (chapter 22).
+"""A second training: low-rank updates, preferences and rewards (chapters 22 and 22b).
 
 A policy is a LanguageModel that is trained, its reference a frozen copy of where it began. A text's
 log-probability is the sum over its tokens, [EOS] included and padding not.
