@@ -2006,12 +2006,12 @@ def turned_pairs(p):
 
 @picture(900, 236, "From gradients to an even step")
 def even_step(p):
-    """A row of boxes: the gradients G of one step after another; their running mean U; U divided by
-    the root of the sum of its squares; five rounds; the step. Below each stands what it makes of a
-    circle: a long thin ellipse for the gradient and the mean, a small thin one after the division,
-    and nearly a circle after the rounds and in the step.
+    """A row of boxes: the gradients G of one step after another; U, their running mean and the newest;
+    U divided by the root of the sum of its squares; five rounds; the step. Below each stands what
+    it makes of a circle: a long thin ellipse for the gradient and for U, a small thin one after
+    the division, and nearly a circle after the rounds and in the step.
     """
-    parts = (("gradients\nG, G, G, ...", GREY, 62, 4), ("running mean\nU", BLUE, 62, 7),
+    parts = (("gradients\nG, G, G, ...", GREY, 62, 4), ("mean and\nnewest: U", BLUE, 62, 4),
              ("divide by\nits norm", BLUE, 32, 4), ("five\nrounds", YELLOW, 32, 30),
              ("step\nη · even(U)", GREY, 32, 30))  # fmt: skip
     for k, (name, fill, along, across) in enumerate(parts):
