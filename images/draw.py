@@ -2006,7 +2006,7 @@ def turned_pairs(p):
 
 @picture(900, 236, "From gradients to an even step")
 def even_step(p):
-    """A row of boxes: the gradients G of one step after another; U, their running mean and the newest;
+    """A row of boxes: the gradients G of one step after another; U, their mean and the newest;
     U divided by the root of the sum of its squares; five rounds; the step. Below each stands what
     it makes of a circle: a long thin ellipse for the gradient and for U, a small thin one after
     the division, and nearly a circle after the rounds and in the step.
