@@ -2114,7 +2114,7 @@ def further(p):
     """
     rows = (
         ("as trained", "distances that no training showed", GREY, 616, 88),
-        ("slowed down", "all distances look like those of the training", YELLOW, 0, 704),
+        ("slowed down", "far distances look like those of the training", YELLOW, 0, 704),
         ("window", "hidden: nothing new, and nothing found again", HIDDEN, 660, 44),
     )
     for k, (name, words, fill, start, width) in enumerate(rows):
