@@ -426,6 +426,8 @@ def clock_hands(p):
         x = 190 + column * 108
         p.text(x, 28, word, bold=True)
         p.text(x, 52, str(pos), size=13)
+        if word == "horse":
+            p.text(x - 54, 28, "...", bold=True)
         for pair in range(4):
             y, angle = 108 + pair * 96, pos / 10**pair
             right, up = math.sin(angle), math.cos(angle)
