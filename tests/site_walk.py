@@ -36,7 +36,7 @@ TAUGHT = {
     "softmax": "02", "attention": "02", "mask": "02 06", "tokenizer": "07", "BLEU": "10",
     "cross-attention": "06", "GPT": "18", "KV cache": "09 19", "why sqrt": "02",
     "hallucination": "09 10", "beam": "09", "slice_vertically": "03", "RoPE": "20",
-    "perplexity": "08 08b 18", "label smoothing": "08b", "padding": "02 07", "BPE": "07",
+    "perplexity": "08 08b 18", "label smoothing": "08b", "padding": "02 06 07", "BPE": "07",
     "warmup": "05b 08", "layer norm": "04", "residual": "04", "positional encoding": "03b",
     "multi-head": "03", "embedding": "01", "teacher forcing": "06 06b", "temperature": "09b",
     "logit lens": "13",
